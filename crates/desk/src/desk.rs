@@ -12,6 +12,7 @@ use crate::{
     settings::Settings,
     state::DeskState,
     stations::{audit::Audit, identify::Keyring, limit::Limiter},
+    trace::Tracer,
     window::Window,
 };
 
@@ -32,6 +33,8 @@ pub struct Desk {
     pub state: Arc<DeskState>,
     pub approvals: Approvals,
     pub metrics: Metrics,
+    /// Off, unless traces are exported.
+    pub tracer: Tracer,
     /// Cancelled when the program is asked to stop. `/readyz` fails then, and calls
     /// are still served.
     pub draining: CancellationToken,
@@ -68,6 +71,7 @@ impl Desk {
             approvals: Approvals::new(&state, &clock),
             state,
             metrics,
+            tracer: Tracer::default(),
             settings,
             clock,
             draining: stopping.child_token(),

@@ -20,9 +20,11 @@ mod nearest_tool;
 mod panics;
 pub mod pipeline;
 pub mod private_files;
+mod requests;
 pub mod settings;
 pub mod state;
 pub mod stations;
+pub mod trace;
 pub mod watch;
 pub mod window;
 

@@ -33,6 +33,9 @@ pub struct Metrics {
     pub connections_refused: Counter,
     pub requests_refused: Counter,
     pools: PoolMetrics,
+    pub spans_exported: Counter,
+    /// Because the queue was full, or the collector did not take them.
+    pub spans_dropped: Counter,
 }
 
 #[derive(Clone)]
@@ -63,6 +66,8 @@ impl Metrics {
         let connections = Gauge::default();
         let connections_refused = Counter::default();
         let requests_refused = Counter::default();
+        let spans_exported = Counter::default();
+        let spans_dropped = Counter::default();
         registry.register("calls", "Tool calls", Clone::clone(&calls));
         registry.register(
             "call_errors",
@@ -81,6 +86,16 @@ impl Metrics {
             "Requests refused because too many, or too many wrong keys, came from their address",
             requests_refused.clone(),
         );
+        registry.register(
+            "spans_exported",
+            "Spans that the OpenTelemetry collector accepted",
+            spans_exported.clone(),
+        );
+        registry.register(
+            "spans_dropped",
+            "Spans lost because too many waited, or because the collector refused them",
+            spans_dropped.clone(),
+        );
         Self {
             pools: PoolMetrics::register(&mut registry),
             registry,
@@ -90,6 +105,8 @@ impl Metrics {
             connections,
             connections_refused,
             requests_refused,
+            spans_exported,
+            spans_dropped,
         }
     }
 

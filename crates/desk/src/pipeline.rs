@@ -18,92 +18,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Context, Error, Reply, context::Client, context::Language, ids::CallId};
+use kit::{Context, Error, Reply};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     approvals::ApprovalInUse,
     desk::Desk,
-    methods::{self, Method},
+    methods::{self, TOOLS_CALL},
     panics,
     stations::{
         approve::{self, ApprovalOutcome, ApprovalRequest},
         audit::{CallRecord, OpenRecord, Outcome},
-        authorize::{self, Target},
+        authorize,
         identify::{Credentials, Identified, Unidentified},
         inner_calls, run, unknown_arguments, validate,
     },
+    trace::Arrival,
     window::{FoundTool, PreparedTool, Window},
 };
+
+pub use crate::requests::{Admitted, Answer, ReadRequest, Refusal, ToolCall};
 
 /// How long reading a resource, rendering a prompt or completing may take.
 const READ_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long an answer may take to reach its client.
 const DELIVERY_TIME: Duration = Duration::from_secs(2);
-
-/// A caller who passed `identify` and `limit`.
-#[derive(Debug, Clone)]
-pub struct Admitted {
-    pub who: Identified,
-}
-
-/// A tool call, independent of the protocol revision.
-pub struct ToolCall {
-    pub admitted: Admitted,
-    pub name: String,
-    pub arguments: Map<String, Value>,
-    pub client: Arc<dyn Client>,
-    pub cancel: CancellationToken,
-    /// The requested language; `None`: detect it from the arguments.
-    pub language: Option<Language>,
-}
-
-/// A request that shows data without a tool call.
-pub struct ReadRequest<'a> {
-    pub who: &'a Identified,
-    pub method: Method,
-    pub target: Target<'a>,
-    pub context: &'a Context,
-}
-
-/// The tool's reply or its error. Both are results, not protocol errors.
-#[derive(Debug)]
-pub struct Answer {
-    /// Also in the log, so that a caller can quote it.
-    pub call: CallId,
-    pub result: Result<Reply, Error>,
-}
-
-/// A refusal before any tool was reached: a JSON-RPC error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    InvalidKey,
-    /// The key is valid, but not for this counter.
-    OutOfScope {
-        counter: &'static str,
-    },
-    RateLimited {
-        retry_after_ms: u64,
-    },
-    /// The method is not supported. The text lists those that are.
-    UnknownMethod(String),
-    UnknownTool {
-        call: CallId,
-        name: String,
-        nearest: Option<String>,
-    },
-}
-
-impl Refusal {
-    pub fn of(why: Unidentified, counter: &'static str) -> Self {
-        match why {
-            Unidentified::InvalidKey => Self::InvalidKey,
-            Unidentified::OutOfScope => Self::OutOfScope { counter },
-        }
-    }
-}
 
 impl Desk {
     /// The stations every request passes.
@@ -114,10 +55,14 @@ impl Desk {
         method: &str,
     ) -> Result<Admitted, Refusal> {
         let counter = window.counter.about.name;
+        let is_traced = self.tracer.is_on();
+        let now = || is_traced.then(Instant::now);
 
         // identify
+        let started = now();
         let who = self.keyring.identify(credentials, counter).await;
         let who = who.map_err(|why| self.refuse_unidentified(window, why))?;
+        let identified = now();
 
         // limit
         let caller = &who.caller.id;
@@ -130,7 +75,19 @@ impl Desk {
             let explained = methods::not_found(&window.counter, method);
             return Err(Refusal::UnknownMethod(explained));
         }
-        Ok(Admitted { who })
+        let arrival = started.zip(identified).map(|(started, identified)| {
+            Arc::new(Arrival {
+                parent: None,
+                started,
+                identified,
+                admitted: Instant::now(),
+            })
+        });
+        Ok(Admitted {
+            who,
+            address: None,
+            arrival,
+        })
     }
 
     /// The stations of a request that shows data without a tool call. `work` begins
@@ -142,10 +99,14 @@ impl Desk {
         work: impl Future<Output = kit::Result<T>>,
     ) -> kit::Result<T> {
         let _in_flight = self.in_flight.token();
-        let (context, who) = (request.context, request.who);
+        let (context, who) = (request.context, &request.from.who);
+        let trace = self
+            .tracer
+            .begin(request.from.arrival.as_ref(), request.method.name);
         let record = CallRecord {
             call: context.call,
             caller: context.caller.clone(),
+            address: request.from.address,
             counter: window.counter.about.name,
             tool: request.method.name,
             writes: false,
@@ -154,14 +115,16 @@ impl Desk {
             approval: None,
             arguments: self.audit.redacted_target(&request.target),
         };
-        let record = self.audit.open(record, None).await;
+        let mut record = self.audit.open(record, None, trace).await;
 
         // authorize, then run
+        record.trace.station("authorize");
         let allowed = record
             .may_run()
             .and_then(|()| authorize::read(window, who, &request.target));
         let result = match allowed {
             Ok(()) => {
+                record.trace.station("run");
                 let work = pin!(in_time(context, work));
                 while_valid(who, &context.cancel, work).await
             }
@@ -234,24 +197,20 @@ impl Desk {
     ) -> Result<(Answer, Option<ApprovalInUse>), Refusal> {
         let started = Instant::now();
         let _under_way = self.in_flight.token();
-        let who = call.admitted.who;
-
-        let mut context = Context::new(who.caller.clone(), self.clock.clone(), call.client);
-        context.cancel = call.cancel;
-        context.language = window.last_language.choose(
-            window.counter.about.conventions.language,
-            call.language,
-            &call.arguments,
-        );
-        context.zone = window.counter.time_zone.clone();
+        let mut context = self.context(window, &call);
+        let Admitted { who, address, .. } = call.admitted;
+        let arrival = call.admitted.arrival.as_ref();
+        let mut trace = self.tracer.begin(arrival, TOOLS_CALL.name);
 
         // resolve tool
+        trace.station("resolve");
         let found = window.find(&call.name);
 
         // From here on the call is recorded, even if its client disconnects.
         let opened = CallRecord {
             call: context.call,
             caller: context.caller.clone(),
+            address,
             counter: window.counter.about.name,
             tool: found.name(),
             writes: found.writes(),
@@ -260,7 +219,7 @@ impl Desk {
             approval: None,
             arguments: self.audit.redacted(&found, &call.name, &call.arguments),
         };
-        let mut record = self.audit.open(opened, found.metrics()).await;
+        let mut record = self.audit.open(opened, found.metrics(), trace).await;
 
         let result = match found {
             FoundTool::Tool(tool) => match record.may_run() {
@@ -303,6 +262,20 @@ impl Desk {
         Ok((answer, approval))
     }
 
+    /// What a handler gets besides its arguments.
+    fn context(&self, window: &Window, call: &ToolCall) -> Context {
+        let (caller, client) = (call.admitted.who.caller.clone(), Arc::clone(&call.client));
+        let mut context = Context::new(caller, self.clock.clone(), client);
+        context.cancel = call.cancel.clone();
+        context.language = window.last_language.choose(
+            window.counter.about.conventions.language,
+            call.language,
+            &call.arguments,
+        );
+        context.zone = window.counter.time_zone.clone();
+        context
+    }
+
     /// The answer is being sent. It is stored as delivered after the time it may take
     /// to arrive. If the program dies before that, the identical call gets the answer
     /// again.
@@ -329,15 +302,18 @@ impl Desk {
         record: &mut OpenRecord<'_>,
     ) -> Result<(Result<Reply, Error>, Option<ApprovalInUse>), Error> {
         // authorize
+        record.trace.station("authorize");
         authorize::check(who, tool)?;
         let key = who.key.as_ref();
         context.key_names_tool =
             key.is_some_and(|key| key.names(|name| tool.tool.answers_to(name)));
 
         // normalise
+        record.trace.station("normalise");
         tool.tool.normalised(context, &mut arguments);
 
         // validate
+        record.trace.station("validate");
         let unknown = unknown_arguments::take(tool, &mut arguments);
         if tool.tool.writes() {
             unknown_arguments::refuse(tool, &unknown)?;
@@ -346,6 +322,7 @@ impl Desk {
         let others = inner_calls::check(window, tool, who, context, &mut arguments, record)?;
 
         // approve
+        record.trace.station("approve");
         let request = ApprovalRequest {
             desk: self,
             window,
@@ -380,8 +357,10 @@ impl Desk {
         let approval = approval.map(|id| self.approvals.start_use(&id, client));
 
         // run
+        record.trace.station("run");
         let used = approval.as_ref().map(|approval| approval.id.as_str());
-        let ran = run::run(self, window, tool, context, arguments, used).await;
+        let trace = &mut record.trace;
+        let ran = run::run(self, window, tool, context, arguments, used, trace).await;
         let result = ran.result.and_then(|reply| {
             let reply = unknown_arguments::warn(tool, &unknown, reply)?;
             validate::output(tool, &reply)?;

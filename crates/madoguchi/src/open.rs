@@ -8,6 +8,7 @@ use desk::{
 };
 use kit::{Context, Result, Store, time::Clock};
 use store::{Database, url::DatabaseUrl};
+use telemetry::{Environment, Exporter};
 
 use crate::{
     cli::{CounterOptions, Global},
@@ -99,6 +100,7 @@ pub struct Opened {
     databases: Databases,
     /// Counters that were moved to a database of the operator's own.
     moved: Vec<&'static str>,
+    exporter: Option<Exporter>,
 }
 
 /// Opens the stores, brings them up to date and prepares the counters: all of
@@ -174,6 +176,7 @@ async fn open_all(
         desk: Arc::new(desk),
         databases,
         moved,
+        exporter: None,
     })
 }
 
@@ -262,9 +265,20 @@ pub async fn close(databases: &Databases) -> Result<()> {
 
 impl Opened {
     /// Stops background work and closes the databases, after the last call.
-    pub async fn close(&self) -> Result<()> {
+    pub async fn close(mut self) -> Result<()> {
         background::stop(&self.desk).await;
-        close(&self.databases).await
+        let closed = close(&self.databases).await;
+        if let Some(exporter) = self.exporter.take() {
+            exporter.finish().await;
+        }
+        closed
+    }
+
+    /// Exports traces and metrics if the environment says where to. Before the desk
+    /// is used.
+    pub fn export(&mut self) {
+        let environment = Environment::of_process();
+        self.exporter = Exporter::start(environment, &mut self.desk, env!("CARGO_PKG_VERSION"));
     }
 
     /// Whether the databases can be read and written; `None` if there are none.

@@ -13,6 +13,7 @@
 //! - `backlog`: answers that clients have not read yet, and their budget
 //! - `client`: the way back to the client while a call runs
 //! - `subscriptions`: changes on their way to the client
+//! - `trace`: the trace that a caller is part of
 //! - `seal`: state that travels through the client and must come back unchanged
 
 pub mod accept_header;
@@ -32,6 +33,7 @@ pub mod seal;
 pub mod sessions;
 pub mod subscriptions;
 pub mod tool_result;
+pub mod trace;
 
 /// The newest protocol revision, the first without a handshake.
 pub const STATELESS: &str = "2026-07-28";

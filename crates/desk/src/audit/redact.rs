@@ -1,7 +1,7 @@
 //! Redacts a call's arguments for the trail: without secrets, shortened, and with
 //! personal texts apart from the rest.
 
-use std::fmt::Write;
+use std::{fmt::Write, net::IpAddr};
 
 use serde_json::{Map, Value};
 
@@ -63,12 +63,26 @@ impl RedactedArguments {
     /// Adds the names of the tools that a call runs.
     pub fn add_inner_calls<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         let names: Vec<&str> = names.take(MOST).collect();
-        let names = serde_json::json!(names).to_string();
-        // It is an object, or empty.
-        let fields = self.arguments.strip_suffix('}').unwrap_or("{");
-        let comma = if fields.len() > 1 { "," } else { "" };
-        self.arguments = format!("{fields}{comma}\"inner_calls\":{names}}}");
+        add(
+            &mut self.arguments,
+            "inner_calls",
+            &serde_json::json!(names),
+        );
     }
+
+    /// Adds where the call came from. It can be erased, like what people wrote.
+    pub fn add_address(&mut self, address: IpAddr) {
+        let address = address.to_string().into();
+        add(&mut self.personal, "client_address", &address);
+    }
+}
+
+/// Adds a field, the last, to an object that may be empty text. Of two fields with
+/// the same name, readers take the last.
+fn add(object: &mut String, name: &str, value: &Value) {
+    let fields = object.strip_suffix('}').unwrap_or("{");
+    let comma = if fields.len() > 1 { "," } else { "" };
+    *object = format!("{fields}{comma}\"{name}\":{value}}}");
 }
 
 /// Called for every field of every call, so short names are not allocated.
@@ -266,6 +280,8 @@ mod tests {
             assert_eq!(kept.arguments.parse::<Value>().unwrap(), expected);
         }
         let mut kept = RedactedArguments::default();
+        kept.add_address("192.0.2.7".parse().unwrap());
+        assert_eq!(kept.personal, r#"{"client_address":"192.0.2.7"}"#);
         kept.add_inner_calls(std::iter::repeat_n("a", 500));
         let value: Value = kept.arguments.parse().unwrap();
         assert_eq!(value["inner_calls"].as_array().unwrap().len(), MOST);

@@ -12,6 +12,7 @@
 
 use std::{
     collections::HashMap,
+    net::IpAddr,
     sync::{Arc, LazyLock, Mutex, PoisonError},
     time::Instant,
 };
@@ -32,6 +33,7 @@ use crate::{
     metrics::ToolMetrics,
     settings::{self, KeepArguments},
     stations::authorize::Target,
+    trace::{CallDescription, CallTrace},
     window::FoundTool,
 };
 
@@ -54,6 +56,8 @@ struct Refusals {
 pub struct CallRecord {
     pub call: CallId,
     pub caller: Caller,
+    /// Where the call came from; `None` for a local process.
+    pub address: Option<IpAddr>,
     pub counter: &'static str,
     pub tool: &'static str,
     /// Whether the tool can change something.
@@ -145,6 +149,7 @@ impl Audit {
         &'a self,
         record: CallRecord,
         metrics: Option<&'a ToolMetrics>,
+        trace: CallTrace,
     ) -> OpenRecord<'a> {
         let reservation = match &self.trail {
             Some(trail) => trail.reserve().await,
@@ -154,6 +159,7 @@ impl Audit {
         let open = OpenRecord {
             record,
             metrics,
+            trace,
             audit: self,
             reservation,
             is_submitted: false,
@@ -228,6 +234,7 @@ impl Audit {
 pub struct OpenRecord<'a> {
     record: CallRecord,
     metrics: Option<&'a ToolMetrics>,
+    pub trace: CallTrace,
     audit: &'a Audit,
     reservation: Reservation,
     is_submitted: bool,
@@ -265,6 +272,7 @@ impl OpenRecord<'_> {
     /// Waits until the record is on disk if the call changed something.
     pub async fn close(mut self, outcome: Outcome) {
         self.record.outcome = outcome;
+        self.trace.station("audit");
         if let Some(written) = self.submit() {
             // The answer is sent even if the record could not be written.
             let _ = written.await;
@@ -281,12 +289,23 @@ impl OpenRecord<'_> {
             metrics.observe(took, matches!(outcome, Outcome::Done | Outcome::Asked));
         }
         (self.audit.sink)(&self.record);
+        self.trace.describe(&CallDescription {
+            call: self.record.call,
+            counter: self.record.counter,
+            tool: self.record.tool,
+            over_network: self.record.address.is_some(),
+            outcome: &self.record.outcome,
+        });
         let trail = self.audit.trail.as_ref()?;
         if self.reservation == Reservation::Full {
             trail.count_lost();
             return None;
         }
         let record = &mut self.record;
+        // The address of this machine says nothing.
+        if let Some(address) = record.address.filter(|address| !address.is_loopback()) {
+            record.arguments.add_address(address);
+        }
         let durable = record.writes && record.outcome.may_have_changed_something();
         let entry = AuditEntry::Call(Box::new(CallEntry {
             at: self.audit.clock.now().as_millisecond(),
@@ -354,6 +373,7 @@ mod tests {
         CallRecord {
             call: CallId::new(),
             caller: Caller::anonymous(),
+            address: None,
             counter: "cinema",
             tool: "get_movie_list",
             writes: false,
@@ -372,8 +392,9 @@ mod tests {
             let seen = Arc::clone(&seen);
             move |record: &CallRecord| seen.lock().unwrap().push(record.outcome.clone())
         });
-        audit.open(record(), None).await.close(Outcome::Done).await;
-        drop(audit.open(record(), None).await);
+        let open = || audit.open(record(), None, CallTrace::default());
+        open().await.close(Outcome::Done).await;
+        drop(open().await);
         assert_eq!(*seen.lock().unwrap(), [Outcome::Done, Outcome::Abandoned]);
     }
     /// All callers with made-up keys count as one unknown caller.

@@ -16,12 +16,17 @@ use crate::{
     ledger::{self, LedgerEntry},
     panics,
     stations::approve,
+    trace::CallTrace,
     window::{PreparedTool, Window},
 };
 
 /// The store applies the time limit itself. If it hangs, the caller is told this much
 /// later that the outcome is unknown.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// What the store does, in traces.
+const QUERY: &str = "store query";
+const TRANSACTION: &str = "store transaction";
 
 pub struct RunOutcome {
     pub result: Result<Reply>,
@@ -36,6 +41,7 @@ pub async fn run(
     context: &mut Context,
     arguments: Value,
     approval: Option<&str>,
+    trace: &mut CallTrace,
 ) -> RunOutcome {
     let limit = tool.tool.time_limit;
     context.deadline = Some(Instant::now() + limit);
@@ -46,7 +52,7 @@ pub async fn run(
 
     let ran = match (&tool.tool.run, approval) {
         (Run::Transaction(_) | Run::Prepared(_), _) => {
-            let work = in_transaction(desk, window, tool, context, arguments, approval);
+            let work = in_transaction(desk, window, tool, context, arguments, approval, trace);
             // Boxed, because it is the largest future of a call.
             let result = Box::pin(work).await;
             RunOutcome {
@@ -55,13 +61,11 @@ pub async fn run(
             }
         }
         (_, Some(approval)) => {
-            Box::pin(run_approved(
-                desk, window, tool, context, arguments, approval,
-            ))
-            .await
+            let work = run_approved(desk, window, tool, context, arguments, approval, trace);
+            Box::pin(work).await
         }
         (_, None) => RunOutcome {
-            result: outside_transaction(window, tool, context, arguments).await,
+            result: outside_transaction(window, tool, context, arguments, trace).await,
             is_kept: false,
         },
     };
@@ -77,6 +81,7 @@ async fn outside_transaction(
     tool: &PreparedTool,
     context: &Context,
     arguments: Value,
+    trace: &mut CallTrace,
 ) -> Result<Reply> {
     let limit = tool.tool.time_limit;
     match &tool.tool.run {
@@ -97,7 +102,7 @@ async fn outside_transaction(
             let work = store(window)?.query(context.budget(), move |sql| {
                 handler(&inside, sql, arguments)
             });
-            within(limit + GRACE, work).await
+            within(limit + GRACE, trace.job(QUERY, work)).await
         }
     }
 }
@@ -109,6 +114,7 @@ async fn ready(
     tool: &PreparedTool,
     context: &Context,
     arguments: Value,
+    trace: &mut CallTrace,
 ) -> Result<Ready> {
     let inside = context.clone();
     match &tool.tool.run {
@@ -123,7 +129,7 @@ async fn ready(
             let prepared = store(window)?.query(context.budget(), move |sql| {
                 prepare(&inside, sql, arguments)
             });
-            within(tool.tool.time_limit + GRACE, prepared).await
+            within(tool.tool.time_limit + GRACE, trace.job(QUERY, prepared)).await
         }
         Run::Query(_) | Run::Async(_) => Err(Error::internal("this work has no transaction")),
     }
@@ -136,11 +142,12 @@ async fn in_transaction(
     context: &Context,
     arguments: Value,
     approval: Option<&str>,
+    trace: &mut CallTrace,
 ) -> Result<Reply> {
     let entry = LedgerEntry::new(desk, window, tool, &arguments);
     // A retry with an idempotency key gets its first answer, even if the work could no
     // longer be done.
-    let mut work = ready(window, tool, context, arguments)
+    let mut work = ready(window, tool, context, arguments, trace)
         .await
         .unwrap_or_else(refusing);
     let store = store(window)?;
@@ -163,7 +170,7 @@ async fn in_transaction(
             Ok(reply)
         })
     });
-    within(tool.tool.time_limit + GRACE, done).await
+    within(tool.tool.time_limit + GRACE, trace.job(TRANSACTION, done)).await
 }
 
 /// Uses the approval before the work begins. So the work is done once or, after a
@@ -176,16 +183,19 @@ async fn run_approved(
     context: &mut Context,
     arguments: Value,
     approval: &str,
+    trace: &mut CallTrace,
 ) -> RunOutcome {
-    if let Err(error) = redeem_before(desk, context, approval).await {
+    let redeemed = trace.job(TRANSACTION, redeem_before(desk, context, approval));
+    if let Err(error) = redeemed.await {
         return RunOutcome {
             result: Err(error),
             is_kept: false,
         };
     }
     context.cancel = CancellationToken::new();
-    let result = outside_transaction(window, tool, context, arguments).await;
-    match keep_after(desk, approval, &result).await {
+    let result = outside_transaction(window, tool, context, arguments, trace).await;
+    let kept = trace.job(TRANSACTION, keep_after(desk, approval, &result));
+    match kept.await {
         Ok(is_kept) => RunOutcome { result, is_kept },
         Err(error) => {
             // The work is done. A repeated call is told that its outcome is unknown.

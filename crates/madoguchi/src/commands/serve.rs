@@ -64,7 +64,8 @@ async fn serve(
     }
     let ports = BoundPorts::bind(global, &config, arguments, tls.as_ref()).await?;
     let database = location::database_url(&config.settings.database.url, global.data.as_deref())?;
-    let opened = open::desk(global, config, &arguments.options, None).await?;
+    let mut opened = open::desk(global, config, &arguments.options, None).await?;
+    opened.export();
     seal::share(&opened.desk.state.get().await?.secret);
     opened.first_demo().await?;
     let mut first_keys = Vec::new();

@@ -18,8 +18,9 @@ pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
     log::init(&config.settings.log);
     config.warn();
     on_one_thread(async {
-        let opened =
+        let mut opened =
             open::desk(global, config, &arguments.options, Some(&arguments.counter)).await?;
+        opened.export();
         let desk = Arc::clone(&opened.desk);
         let window = Arc::clone(
             desk.window(&arguments.counter)

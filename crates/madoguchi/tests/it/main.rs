@@ -62,6 +62,7 @@ mod stations;
 mod stdio;
 mod strangers;
 mod streamable_http;
+mod telemetry;
 mod tls;
 mod todo;
 mod trouble;

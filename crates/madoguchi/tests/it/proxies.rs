@@ -1,6 +1,6 @@
 //! Limits and audit go by the client's address, which trusted proxies name.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::harness::{
@@ -57,6 +57,48 @@ async fn wrong_keys_count_for_the_client_behind_the_proxy() {
     assert_eq!(guess(PROXY, v6("for=\"[2001:db8::1]:9\"")).await, 401);
     assert_eq!(guess(PROXY, v6("for=\"[2001:db8::2]\"")).await, 401);
     assert_eq!(guess(PROXY, v6("for=\"[2001:db8::3]\"")).await, 429);
+}
+
+#[tokio::test]
+async fn the_audit_trail_has_the_address_of_the_client() {
+    let desk = Desk::with_config(&config("")).await;
+    let key = ("authorization", "phone key");
+    let through = [key, ("x-forwarded-for", "192.0.2.7")];
+    assert_eq!(calls(&desk, PROXY, &through).await.status, 200);
+    assert_eq!(calls(&desk, OTHER, &through).await.status, 200);
+    let mut socket = Socket::behind(
+        desk.port,
+        "/ws/fixture",
+        &[
+            ("authorization", "Bearer phone key"),
+            ("forwarded", "for=\"[2001:db8::1]:443\""),
+        ],
+    )
+    .await;
+    socket.request(&call(1, "fixture_write", json!({}))).await;
+    let tail = |arguments: &[&str]| {
+        let arguments = [&["audit", "tail", "--json"], arguments].concat();
+        let text = desk.place.run(&arguments).ok().stdout;
+        let records = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        records.collect::<Vec<Value>>()
+    };
+    let mut records = tail(&["--personal"]);
+    for _ in 0..100 {
+        if records.len() >= 3 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        records = tail(&["--personal"]);
+    }
+    let address = |record: &Value| record["personal"]["client_address"].clone();
+    let mut addresses: Vec<Value> = records.iter().map(address).collect();
+    addresses.sort_by_key(Value::to_string);
+    // The other one came from this machine itself, which says nothing.
+    let expected = [json!("192.0.2.7"), json!("2001:db8::1"), Value::Null];
+    assert_eq!(addresses, expected, "{records:?}");
+    assert!(tail(&[]).iter().all(|it| it.get("personal").is_none()));
+    let verified = desk.place.run(&["audit", "verify"]).ok();
+    assert!(!verified.stdout.contains("broken"), "{verified:?}");
 }
 
 /// A proxy sends the requests of many clients over one connection.

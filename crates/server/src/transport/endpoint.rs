@@ -29,7 +29,7 @@ use crate::wire::{
     http_service::{HttpService, Mode},
     inbound::{self, Envelope},
     sessions::{SessionBook, SessionOwner},
-    subscriptions,
+    subscriptions, trace,
 };
 
 /// One counter over Streamable HTTP, on whichever listeners.
@@ -74,6 +74,7 @@ impl Endpoint {
             let admitted = self.desk.admit(&self.window, &credentials, plain.method());
             return match admitted.await {
                 Ok(admitted) => {
+                    let admitted = arrived(admitted, &parts);
                     let (desk, window) = (&self.desk, &self.window);
                     let (status, text) = plain.serve(desk, window, admitted, &parts.headers).await;
                     answer::json(status, text)
@@ -108,6 +109,7 @@ impl Endpoint {
             let method = envelope.method.as_deref().unwrap_or_default();
             match self.desk.admit(&self.window, credentials, method).await {
                 Ok(admitted) => {
+                    let admitted = arrived(admitted, &parts);
                     if let Some(refused) = self.refuse_listen(&envelope, &admitted, body).await {
                         return refused;
                     }
@@ -215,6 +217,13 @@ impl Endpoint {
         }
         response
     }
+}
+
+/// Adds what the request says about where it comes from.
+pub fn arrived(mut admitted: Admitted, parts: &Parts) -> Admitted {
+    let visit = parts.extensions.get::<Arc<Visit>>();
+    admitted.address = visit.map(|visit| visit.address);
+    admitted.with_parent(|| trace::of_headers(&parts.headers))
 }
 
 /// A stream ends when the key it was opened with does.

@@ -15,7 +15,7 @@ use desk::{
     Desk,
     digest::hex,
     methods,
-    pipeline::{ReadRequest, Refusal},
+    pipeline::{Admitted, ReadRequest, Refusal},
     stations::{authorize::Target, identify::Unidentified},
 };
 use kit::Context;
@@ -64,8 +64,13 @@ pub async fn serve(
     context.caller = who.caller.clone();
     context.zone = counter.time_zone.clone();
     context.deadline = Some(Instant::now() + TIME_LIMIT);
+    let admitted = Admitted {
+        who,
+        address: Some(from.address),
+        arrival: None,
+    };
     let read = ReadRequest {
-        who: &who,
+        from: &admitted,
         method: methods::FILE,
         target: Target::File(name),
         context: &context,

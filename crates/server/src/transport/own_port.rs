@@ -23,7 +23,7 @@ use super::{
     answer, assets,
     body::{Unread, read_body},
     connections::OpenConnection,
-    endpoint::Endpoint,
+    endpoint::{Endpoint, arrived},
     guard::{self, Guard},
     json_only,
     request_budget::BudgetPermit,
@@ -209,6 +209,7 @@ impl OwnPort {
             .admit(&endpoint.window, &credentials, method)
             .await
             .map_err(|refusal| refused(&refusal))?;
+        let admitted = arrived(admitted, &parts);
         Ok((parts.headers, body, admitted, permit))
     }
 }

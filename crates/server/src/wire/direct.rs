@@ -13,6 +13,7 @@ use desk::{
     Desk,
     pipeline::{Admitted, ToolCall},
     stations::identify::Identified,
+    trace::TraceContext,
 };
 use http::{HeaderMap, header};
 use kit::{
@@ -33,6 +34,7 @@ use super::{
     inbound::too_complex,
     language,
     tool_result::{self, Recipient},
+    trace,
 };
 
 #[derive(Deserialize)]
@@ -72,6 +74,10 @@ struct Meta<'a> {
     progress_token: Option<&'a RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/logLevel", default)]
     log_level: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    traceparent: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tracestate: Option<&'a RawValue>,
 }
 
 impl Request<'_> {
@@ -92,6 +98,10 @@ impl Meta<'_> {
             && self.progress_token.is_none()
             && self.log_level.is_none()
             && are_capabilities(&self.client_capabilities)
+    }
+
+    fn trace(&self) -> Option<TraceContext> {
+        trace::of_meta(self.traceparent, self.tracestate)
     }
 }
 
@@ -183,6 +193,8 @@ pub struct PlainCall {
     arguments: Map<String, Value>,
     /// Of a stateless client; a bare call has none.
     capabilities: Option<Map<String, Value>>,
+    /// The trace that it is part of.
+    parent: Option<TraceContext>,
 }
 
 /// The caller of a plain call, and how it is answered.
@@ -208,11 +220,14 @@ impl PlainCall {
     }
 
     fn of(request: Request<'_>) -> Option<Self> {
+        let meta = request.params.meta;
+        let parent = meta.as_ref().and_then(Meta::trace);
         Some(Self {
             id: request.id.get().to_owned(),
             tool: request.params.name?.into_owned(),
             arguments: request.params.arguments.unwrap_or_default(),
-            capabilities: request.params.meta.map(|meta| meta.client_capabilities),
+            capabilities: meta.map(|meta| meta.client_capabilities),
+            parent,
         })
     }
 
@@ -226,7 +241,7 @@ impl PlainCall {
         let caller = Arc::clone(&options.admitted.who.caller.id);
         let stateless = self.capabilities.is_some();
         let call = ToolCall {
-            admitted: options.admitted,
+            admitted: options.admitted.with_parent(|| self.parent),
             name: self.tool.clone(),
             arguments: self.arguments,
             client: Arc::new(PlainClient {

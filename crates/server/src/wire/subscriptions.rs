@@ -64,7 +64,7 @@ pub async fn admit_listen(
         return Err(ErrorData::invalid_params(message, None));
     }
     let read = ReadRequest {
-        who,
+        from: admitted,
         method: SUBSCRIPTIONS_LISTEN,
         target: Target::Resources(uris),
         context: &context,

@@ -276,8 +276,9 @@ impl Intake {
             Err(why) => Err(self.desk.refuse_unidentified(&self.window, why)),
         };
         match admitted {
-            Ok(admitted) => {
+            Ok(mut admitted) => {
                 self.admitted = true;
+                admitted.address = self.channel.visit.as_ref().map(|visit| visit.address);
                 Some(admitted)
             }
             Err(refusal) => {

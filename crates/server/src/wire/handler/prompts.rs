@@ -25,7 +25,7 @@ pub async fn list(
     request: Option<&mcp::PaginatedRequestParams>,
 ) -> Result<mcp::ListPromptsResult, ErrorData> {
     let may_see =
-        |prompt: &&mcp::Prompt| authorize::may_prompt(reader.window, &reader.who, &prompt.name);
+        |prompt: &&mcp::Prompt| authorize::may_prompt(reader.window, reader.who(), &prompt.name);
     let work = async {
         let prompts = reader.window.definitions.prompts.iter();
         let seen: Vec<_> = prompts.filter(may_see).cloned().collect();
@@ -83,7 +83,7 @@ pub async fn get(
         Rendered::InputRequired { requests, state } => {
             let to = Recipient {
                 counter: reader.window,
-                caller: &reader.who.caller.id,
+                caller: &reader.who().caller.id,
                 tool: prompt.name,
                 stateless: true,
             };

@@ -7,6 +7,7 @@ use desk::{
     methods::Method,
     pipeline::{Admitted, ReadRequest},
     stations::{authorize::Target, identify::Identified},
+    trace::TraceContext,
 };
 use kit::{Context, context::Language};
 use rmcp::{ErrorData, RoleServer, model as mcp, service::RequestContext};
@@ -20,7 +21,7 @@ use crate::wire::{
 pub struct Reader<'a> {
     desk: &'a Desk,
     pub window: &'a PublishedCounter,
-    pub who: Identified,
+    admitted: Admitted,
     pub context: Context,
     stateless: bool,
 }
@@ -32,9 +33,10 @@ impl<'a> Reader<'a> {
         log_level: &LogLevel,
         request: &RequestContext<RoleServer>,
     ) -> Result<Self, ErrorData> {
-        let who = admitted(request)?.who;
+        let admitted = admitted(request)?;
         let client = Arc::new(RemoteClient::new(request, log_level, BTreeMap::new(), None));
-        let mut context = Context::new(who.caller.clone(), desk.clock.clone(), client);
+        let caller = admitted.who.caller.clone();
+        let mut context = Context::new(caller, desk.clock.clone(), client);
         context.cancel = request.ct.clone();
         context.language = window.last_language.choose(
             window.counter.about.conventions.language,
@@ -45,10 +47,14 @@ impl<'a> Reader<'a> {
         Ok(Self {
             desk,
             window,
-            who,
+            admitted,
             context,
             stateless: is_stateless(request),
         })
+    }
+
+    pub fn who(&self) -> &Identified {
+        &self.admitted.who
     }
 
     /// `serverInfo` is on every result of the stateless era.
@@ -65,7 +71,7 @@ impl<'a> Reader<'a> {
         work: impl Future<Output = kit::Result<T>>,
     ) -> Result<T, ErrorData> {
         let read = ReadRequest {
-            who: &self.who,
+            from: &self.admitted,
             method,
             target,
             context: &self.context,
@@ -81,11 +87,16 @@ pub fn admitted(request: &RequestContext<RoleServer>) -> Result<Admitted, ErrorD
         .extensions
         .get::<http::request::Parts>()
         .and_then(|parts| parts.extensions.get::<Admitted>());
+    let meta = &request.meta;
     request
         .extensions
         .get::<Admitted>()
         .or(over_http)
         .cloned()
+        .map(|admitted| {
+            let (parent, state) = (meta.get_traceparent(), meta.get_tracestate());
+            admitted.with_parent(|| TraceContext::parse(parent, state))
+        })
         .ok_or_else(|| ErrorData::internal_error("This request was not admitted.", None))
 }
 

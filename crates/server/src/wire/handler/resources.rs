@@ -59,7 +59,7 @@ pub async fn list_templates(
     reader: &Reader<'_>,
     request: Option<&mcp::PaginatedRequestParams>,
 ) -> Result<mcp::ListResourceTemplatesResult, ErrorData> {
-    let may_see = |shows: &Shows| authorize::may_see(reader.window, &reader.who, shows.listed);
+    let may_see = |shows: &Shows| authorize::may_see(reader.window, reader.who(), shows.listed);
     let work = async {
         let templates = reader.window.definitions.templates.iter();
         let seen = templates.filter(|(shows, _)| may_see(shows));
@@ -149,7 +149,7 @@ async fn visible(
     resources: &dyn Resources,
     cursor: Option<&str>,
 ) -> kit::Result<Page<Resource>> {
-    let may_see = |item: &Resource| authorize::may_list(reader.window, &reader.who, &item.uri);
+    let may_see = |item: &Resource| authorize::may_list(reader.window, reader.who(), &item.uri);
     let mut next_cursor = cursor.map(str::to_owned);
     let mut items = Vec::new();
     for _ in 0..MOST_HIDDEN_PAGES {

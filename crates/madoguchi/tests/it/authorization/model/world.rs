@@ -367,7 +367,7 @@ impl World {
         let context = Context::new(caller, self.clock.clone(), Arc::new(NoClient));
         let (uris, reference) = ([readable.what.to_owned()], readable.reference());
         let request = ReadRequest {
-            who: &admitted.who,
+            from: &admitted,
             method,
             target: readable.target(&uris, reference.as_ref()),
             context: &context,
