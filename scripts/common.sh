@@ -23,6 +23,13 @@ apt_install() {
     "${as_root[@]}" apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends "$@"
+    local service
+    for service in haproxy caddy; do
+        # The tests start their own; the package starts one on port 80.
+        if [[ " $* " == *" $service "* && -d /run/systemd/system ]]; then
+            "${as_root[@]}" systemctl disable --quiet --now "$service"
+        fi
+    done
 }
 
 # once NAME FILE… -- COMMAND…: runs the command when the files have changed since

@@ -63,8 +63,10 @@ fn the_examples_are_valid_configurations() {
     let mut seen = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        madoguchi(&["config", "check", path.to_str().unwrap()]);
-        seen += 1;
+        if path.extension().is_some_and(|it| it == "toml") {
+            madoguchi(&["config", "check", path.to_str().unwrap()]);
+            seen += 1;
+        }
     }
     assert!(seen > 0);
 }
