@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 from cluster import Cluster
@@ -84,10 +85,11 @@ def hold(cluster):
 
 
 def start(options):
-    if STATE.exists():
-        sys.exit(f"one is running already: scripts/cluster stop ({STATE})")
+    if running():
+        sys.exit("one is running already: scripts/cluster stop")
+    STATE.unlink(missing_ok=True)
     log = open(STATE.with_suffix(".log"), "w")
-    command = [sys.executable, str(Path(__file__).parent), "hold", *sys.argv[2:]]
+    command = [sys.executable, "-B", str(Path(__file__).parent), "hold", *sys.argv[2:]]
     child = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     ready = lambda: STATE.exists() or child.poll() is not None
     wait_until("the cluster", ready, 240)
@@ -97,12 +99,16 @@ def start(options):
     print(f"desks     {state['desks']}\ndatabase  {state['database']}\nlogs      {state['folder']}/logs")
 
 
-def status():
+def running():
+    """What `hold` wrote, if it is still there."""
     if not STATE.exists():
-        sys.exit("no cluster is running")
+        return None
     state = json.loads(STATE.read_text())
-    import urllib.request
+    return state if Path(f"/proc/{state['pid']}").exists() else None
 
+
+def status():
+    state = running() or sys.exit("no cluster is running")
     for n in (1, 2, 3):
         url = f"http://127.0.0.1:{state['ports'][f'node{n}-rest']}/cluster"
         try:
@@ -123,9 +129,8 @@ def status():
 
 
 def stop():
-    if not STATE.exists():
-        sys.exit("no cluster is running")
-    send(json.loads(STATE.read_text())["pid"], signal.SIGTERM)
+    state = running() or sys.exit("no cluster is running")
+    send(state["pid"], signal.SIGTERM)
     wait_until("its end", lambda: not STATE.exists(), 60)
 
 

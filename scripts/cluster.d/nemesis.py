@@ -11,6 +11,8 @@ from processes import send, wait_until
 # How long a fault lasts, in seconds, unless it says otherwise.
 SHORT, LONG = (0.5, 4), (6, 16)
 HOURS = 3600
+# How soon after a fault has ended a booking must succeed, in seconds.
+PATIENCE = 180
 
 
 class Fault:
@@ -222,10 +224,10 @@ class Nemesis:
 
     # --- the run ----------------------------------------------------------------
 
-    def rage(self, count, stop=lambda: False):
+    def rage(self, count):
         """So many faults. After each, a booking must succeed again."""
         slow = []
-        while len(self.log) < count and not stop():
+        while len(self.log) < count:
             began = time.time()
             undo = [self.strike()]
             if self.dice.random() < 0.25:
@@ -235,9 +237,9 @@ class Nemesis:
                 heal()
                 entry["healed"] = time.time()
             seconds = self.until_a_booking()
-            names = " + ".join(one[2]["fault"] for one in undo)
+            names = " + ".join(f"{one[2]['fault']} ({one[2]['where']})" for one in undo)
             if seconds is None:
-                slow.append(f"no booking within {self.PATIENCE} s after: {names}")
+                slow.append(f"no booking within {PATIENCE} s after: {names}")
                 self.say(slow[-1])
             self.log[-1]["recovered"] = seconds
             self.say(
@@ -247,8 +249,6 @@ class Nemesis:
             )
             time.sleep(self.dice.uniform(0.2, 2))
         return slow
-
-    PATIENCE = 180
 
     def strike(self, beside=None):
         fitting = [fault for fault in self.faults if fault.area != beside]
@@ -263,7 +263,7 @@ class Nemesis:
     def until_a_booking(self):
         """How long it took until a booking was acknowledged."""
         healed = time.time()
-        while time.time() < healed + self.PATIENCE:
+        while time.time() < healed + PATIENCE:
             if self.history.last_booking > healed:
                 return self.history.last_booking - healed
             self.cluster.revive(self.say)
