@@ -32,6 +32,7 @@ def arguments():
     parser.add_argument("--program", default="target/debug/madoguchi", help="the desks' program")
     parser.add_argument("--older-program", help="the program of the first desk, of another version")
     parser.add_argument("--faults", type=int, default=200, help="run: how many (200)")
+    parser.add_argument("--minutes", type=float, default=600, help="run: for so long at most")
     parser.add_argument("--seed", default=str(random.randrange(10**6)), help="run: the choices")
     parser.add_argument("--times", type=int, default=10, help="failover: how often (10)")
     parser.add_argument("--keep", help="a folder for logs, history and evidence")

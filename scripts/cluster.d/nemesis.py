@@ -62,11 +62,15 @@ class Nemesis:
             Fault("balancer restarted", self.balancer_restarted, (0.1, 1), 1, "balancer"),
         ]
         if self.database.own_disks:
-            faults.append(Fault("disk of the primary full", lambda: self.disk_full(True), (2, 12), 2, node))
-            faults.append(Fault("disk of a replica full", lambda: self.disk_full(False), (2, 12), 1, node))
+            full, lasts = self.disk_full, (2, 12)
+            faults += [
+                Fault("disk of the primary full", lambda: full(True), lasts, 2, node),
+                Fault("disk of a replica full", lambda: full(False), lasts, 1, node),
+            ]
         if self.cluster.with_pgbouncer:
-            faults.append(Fault("PgBouncer restarted", self.pgbouncer_restarted, (0.1, 2), 2, "pgbouncer"))
-        return faults  # fmt: skip
+            restart = self.pgbouncer_restarted
+            faults.append(Fault("PgBouncer restarted", restart, (0.1, 2), 2, "pgbouncer"))
+        return faults
 
     # --- desks ------------------------------------------------------------------
 
@@ -224,10 +228,10 @@ class Nemesis:
 
     # --- the run ----------------------------------------------------------------
 
-    def rage(self, count):
-        """So many faults. After each, a booking must succeed again."""
-        slow = []
-        while len(self.log) < count:
+    def rage(self, count, minutes):
+        """So many faults, for so long at most. After each, a booking must succeed again."""
+        slow, end = [], time.time() + minutes * 60
+        while len(self.log) < count and time.time() < end:
             began = time.time()
             undo = [self.strike()]
             if self.dice.random() < 0.25:

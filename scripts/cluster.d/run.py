@@ -80,7 +80,7 @@ def run(cluster, options, say):
     say(f"the clients are at work; rooms {'too' if crowd.with_rooms else 'are in files: without'}")
     nemesis = Nemesis(cluster, crowd.history, options.seed, say)
     began = time.time()
-    problems = nemesis.rage(options.faults)
+    problems = nemesis.rage(options.faults, options.minutes)
     say("healing everything")
     cluster.heal()
     time.sleep(5)
