@@ -118,8 +118,13 @@ def reservations_explained(evidence, history):
 
 def answered_alike(_, history):
     """The same request with the same key has the same answer."""
+    # The answer about a message also counts what came since.
+    essence = lambda answer: answer.get("messageId", answer)
     again = of_kind(history, "again", OK)
-    differ = [one for one in again if one["answer"]["first"] != one["answer"]["second"]]
+    differ = [
+        one for one in again
+        if essence(one["answer"]["first"]) != essence(one["answer"]["second"])
+    ]  # fmt: skip
     return [f"answered differently: {one['key']}: {one['answer']}" for one in differ]
 
 
@@ -193,7 +198,7 @@ def sentences(evidence, history):
     return problems + [f"{one!r} is in the room, and nobody said it" for one in sorted(unasked)]
 
 
-CHANGES = ("reserve", "cancel", "remind", "send")
+CHANGES = ("reserve", "cancel", "remind", "send", "say")
 
 
 def audit(evidence, history):

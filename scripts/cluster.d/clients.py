@@ -197,6 +197,7 @@ class Talker(Client):
         key = self.new_key()
         arguments = {"agentName": self.name, "roomName": "lobby", "message": f"sentence {key}"}
         self.ask("say", "rooms", "send_message", arguments, key, "clientMessageId")
+        self.closing.wait(self.dice.uniform(0.3, 1))
 
 
 class Approver(threading.Thread):

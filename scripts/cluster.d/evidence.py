@@ -41,9 +41,9 @@ def sentences(port):
                 break
             except Nothing:
                 time.sleep(1)
-        found = answer["messages"] + found
+        found += answer["messages"]  # Newest first.
         if not answer.get("nextCursor"):
-            return [{"agent": one["agentName"], "text": one["message"]} for one in found]
+            return [{"agent": one["agentName"], "text": one["message"]} for one in reversed(found)]
         cursor = {"cursor": answer["nextCursor"]}
 
 
