@@ -80,8 +80,7 @@ class Cluster:
                 send(pid, signal.SIGKILL)
         for process in self.processes():
             process.wait(5)
-        for node in self.database.nodes:
-            node.unmount()
+        self.database.unmount()
         if keep:
             keep = Path(keep)
             keep.mkdir(parents=True, exist_ok=True)

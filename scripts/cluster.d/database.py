@@ -53,10 +53,11 @@ class Etcd(Process):
             "--listen-peer-urls", f"http://127.0.0.1:{peer}",
             "--initial-advertise-peer-urls", addresses[number],
             "--initial-cluster", ",".join(f"etcd{n}={url}" for n, url in addresses.items()),
-            "--heartbeat-interval", "200", "--election-timeout", "2000",
+            "--heartbeat-interval", f"{cluster.ttl * 20}", "--election-timeout", f"{cluster.ttl * 200}",
             "--log-level", "warn",
         ]  # fmt: skip
         super().__init__(f"etcd{number}", command, folder)
+        self.disk = folder / f"etcd{number}"
         self.address = f"http://127.0.0.1:{client}"
 
     def is_decided(self):
@@ -130,19 +131,6 @@ class Node(Process):
                 "max_standby_streaming_delay": "1s",
             },
         }  # fmt: skip
-
-    def mount(self):
-        """A small disk of its own, so that it can be filled. Needs root."""
-        self.disk.mkdir()
-        own(self.disk)
-        if self.cluster.own_disks:
-            size = f"size={DISK_MB}m,mode=700"
-            subprocess.run(["mount", "-t", "tmpfs", "-o", size, "madoguchi", self.disk], check=True)
-            own(self.disk)
-
-    def unmount(self):
-        if self.cluster.own_disks and os.path.ismount(self.disk):
-            subprocess.run(["umount", "--lazy", self.disk], check=False)
 
     def fill(self):
         """Takes what is left of its disk."""
@@ -301,20 +289,36 @@ class Database:
         return Process("pgbouncer", ["pgbouncer", str(config)], self.folder)
 
     def start(self, with_pgbouncer=False):
+        for server in (*self.etcd, *self.nodes):
+            self.mount(server.disk)
         for member in self.etcd:
             member.start()
         for member in self.etcd:
             wait_until(f"{member.name} ready", member.is_decided, 60)
         for node in self.nodes:
-            node.mount()
             node.start()
         self.haproxy.start()
-        wait_until("a primary", self.primary, 90)
-        wait_until("two replicas", lambda: self.is_whole(), 120)
+        wait_until("a primary", self.primary, 60 + 6 * self.ttl)
+        wait_until("two replicas", self.is_whole, 60 + 6 * self.ttl)
         self.sql(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{PASSWORD}'", database="postgres")
         self.sql(f"CREATE DATABASE {NAME} OWNER {ROLE}", database="postgres")
         if with_pgbouncer:
             self.pgbouncer.start()
+
+    def mount(self, disk):
+        """A small disk for each server, in memory: it can be filled, and nobody else who writes
+        keeps its owner waiting. Needs root."""
+        disk.mkdir()
+        if self.own_disks:
+            size = f"size={DISK_MB}m"
+            subprocess.run(["mount", "-t", "tmpfs", "-o", size, "madoguchi", disk], check=True)
+        disk.chmod(0o700)
+        own(disk)
+
+    def unmount(self):
+        for server in (*self.etcd, *self.nodes):
+            if os.path.ismount(server.disk):
+                subprocess.run(["umount", "--lazy", server.disk], check=False)
 
     def primary(self):
         """The node that is the primary, if there is one."""

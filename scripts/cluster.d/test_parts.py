@@ -38,7 +38,7 @@ class LinksTest(unittest.TestCase):
 
     def connect(self):
         connection = socket.create_connection(("127.0.0.1", self.port))
-        connection.settimeout(0.5)
+        connection.settimeout(30)
         self.addCleanup(connection.close)
         return connection
 
@@ -54,8 +54,10 @@ class LinksTest(unittest.TestCase):
             connection = self.connect()
             self.exchange(connection, b"one")
             self.link.set(mode)
+            connection.settimeout(0.3)
             with self.assertRaises(TimeoutError):
                 self.exchange(connection, b"two")
+            connection.settimeout(30)
             self.link.heal()
             self.assertEqual(connection.recv(100), b"two")
 
