@@ -77,12 +77,9 @@ def hold(cluster):
         "database": cluster.desks.environment["MADOGUCHI_DATABASE__URL"],
     }  # fmt: skip
     STATE.write_text(json.dumps(state))
-    try:
-        while True:
-            cluster.revive(say)
-            time.sleep(1)
-    finally:
-        STATE.unlink(missing_ok=True)
+    while True:
+        cluster.revive(say)
+        time.sleep(1)
 
 
 def start(options):
@@ -132,7 +129,7 @@ def status():
 def stop():
     state = running() or sys.exit("no cluster is running")
     send(state["pid"], signal.SIGTERM)
-    wait_until("its end", lambda: not STATE.exists(), 60)
+    wait_until("its end", lambda: running() is None, 60)
 
 
 def main():
