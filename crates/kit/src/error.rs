@@ -25,6 +25,11 @@ pub const MISSING_CAPABILITY: &str = "MISSING_CLIENT_CAPABILITY";
 pub const TIMEOUT: &str = "TIMEOUT";
 /// The call was cancelled before its work was committed.
 pub const CANCELLED: &str = "CANCELLED";
+/// The database can't be reached at present. Nothing was changed, and
+/// `details.retry_after_ms` says when to try again.
+pub const UNAVAILABLE: &str = "UNAVAILABLE";
+/// It could not be found out whether the change was made.
+pub const OUTCOME_UNKNOWN: &str = "OUTCOME_UNKNOWN";
 
 /// Characters of an error, its details included. More costs an agent more than it
 /// explains.
@@ -99,6 +104,13 @@ impl Error {
     pub fn timeout() -> Self {
         Self::new(TIMEOUT, "The call took longer than its time limit.")
             .next("Nothing was changed; try again.")
+    }
+
+    /// For an error with [`UNAVAILABLE`]: the milliseconds after which to try again.
+    pub fn retry_after_ms(&self) -> Option<u64> {
+        let is_away = self.code == UNAVAILABLE;
+        let details = self.details.as_ref().filter(|_| is_away)?;
+        details.get("retry_after_ms")?.as_u64()
     }
 
     #[must_use]
@@ -238,6 +250,12 @@ impl Error {
             None => self.message.clone(),
         }
     }
+}
+
+/// Whether a refusal with this code leaves open if something was changed. A call can be
+/// cut off by its client or its time limit after the commit has begun.
+pub fn may_have_changed_something(code: &str) -> bool {
+    [TIMEOUT, CANCELLED, OUTCOME_UNKNOWN].contains(&code)
 }
 
 fn cut(text: &mut String, characters: usize) {

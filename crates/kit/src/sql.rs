@@ -22,6 +22,7 @@ pub use crate::announcement::Announcement;
 use crate::{
     error::{Error, Result},
     presence::Presence,
+    time::Clock,
 };
 
 /// An open transaction, or a reader's snapshot.
@@ -78,6 +79,23 @@ pub trait Store: Send + Sync {
     /// `sqlite` or `postgres`.
     fn engine(&self) -> &'static str;
 
+    /// The clock by which rows expire: the server's, where several machines share it.
+    fn clock(&self) -> Clock {
+        Clock::system()
+    }
+
+    /// Whether the database could not be reached at some time within this period. Other
+    /// processes may have had no chance to renew what they hold.
+    fn was_away_within(&self, period: Duration) -> bool {
+        let _ = period;
+        false
+    }
+
+    /// What is wrong at present, for an operator. Known without asking the database.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
     /// A name under which this process claims work.
     fn presence(&self) -> Result<Presence> {
         Ok(Presence::unmarked())
@@ -124,6 +142,9 @@ pub struct PoolStatus {
     pub waited: Duration,
 }
 
+/// How often a read is attempted that the loss of the database interrupts.
+const READ_ATTEMPTS: u32 = 3;
+
 impl dyn Store {
     /// [`Store::read`] with an answer.
     pub async fn query<T: Send + 'static>(
@@ -141,6 +162,26 @@ impl dyn Store {
         )
         .await?;
         answer.take()
+    }
+
+    /// [`dyn Store::query`] for a job that can run more than once: it is repeated if the
+    /// database is lost in the middle of it.
+    pub async fn query_again<T: Send + 'static>(
+        &self,
+        budget: Budget,
+        job: impl Fn(&mut dyn Sql) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let job = std::sync::Arc::new(job);
+        let mut answer = Err(Error::internal("a query was never attempted"));
+        for _ in 0..READ_ATTEMPTS {
+            let again = std::sync::Arc::clone(&job);
+            answer = self.query(budget.clone(), move |sql| again(sql)).await;
+            let is_interrupted = |error: &Error| error.retry_after_ms() == Some(0);
+            if !answer.as_ref().is_err_and(is_interrupted) {
+                break;
+            }
+        }
+        answer
     }
 
     /// [`Store::write`] with an answer.
@@ -188,6 +229,19 @@ impl<T> Slot<T> {
 }
 
 /// One step in the history of a schema. Steps are never edited once released.
+///
+/// Programs of several versions may use one database, so a change is made in two steps:
+/// one adds what the new program needs (expand), and a later one, in a later version,
+/// takes away what no program needs any more (contract). The text of a step with which
+/// older programs can't go on begins with a line that says what a program has to know:
+///
+/// ```sql
+/// -- needs step 7
+/// ALTER TABLE seats DROP COLUMN old_name;
+/// ```
+///
+/// A program that knows no step from 7 on then refuses to start, and one that runs
+/// reports it. Without such a line, every older program goes on.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
     pub version: i64,

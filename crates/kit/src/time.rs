@@ -1,8 +1,11 @@
 //! The clock, so that tests can set it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Instant,
 };
 
 use jiff::{
@@ -88,13 +91,40 @@ fn with_clock(at: &Zoned, language: Language, clock: &str) -> String {
     }
 }
 
-#[derive(Debug, Clone, Default)]
+/// Tells the time. Clones tell the same time.
+#[derive(Debug, Clone)]
 pub struct Clock {
     /// Milliseconds since 1970, when a test set the time.
     fixed: Option<Arc<AtomicI64>>,
+    followed: Arc<Followed>,
+}
+
+/// The time of another machine, counted from an instant on with the monotonic clock. So
+/// nothing changes when somebody sets the clock of this machine.
+#[derive(Debug)]
+struct Followed {
+    from: Instant,
+    /// The other machine's time at `from`, in microseconds since 1970.
+    at_start: AtomicI64,
+}
+
+/// Nothing is followed yet.
+const NOTHING: i64 = i64::MIN;
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self {
+            fixed: None,
+            followed: Arc::new(Followed {
+                from: Instant::now(),
+                at_start: AtomicI64::new(NOTHING),
+            }),
+        }
+    }
 }
 
 impl Clock {
+    /// The clock of this machine, until it is told to [`follow`](Self::follow) another.
     pub fn system() -> Self {
         Self::default()
     }
@@ -103,6 +133,7 @@ impl Clock {
     pub fn fixed(now: Timestamp) -> Self {
         Self {
             fixed: Some(Arc::new(AtomicI64::new(now.as_millisecond()))),
+            ..Self::default()
         }
     }
 
@@ -113,12 +144,26 @@ impl Clock {
         }
     }
 
+    /// From now on this clock goes like another one, which showed so many microseconds
+    /// since 1970 at that instant.
+    pub fn follow(&self, microseconds: i64, at: Instant) {
+        let passed = microseconds_between(self.followed.from, at);
+        let at_start = microseconds.saturating_sub(passed);
+        self.followed.at_start.store(at_start, Ordering::Relaxed);
+    }
+
     pub fn now(&self) -> Timestamp {
-        match &self.fixed {
-            Some(fixed) => Timestamp::from_millisecond(fixed.load(Ordering::Relaxed))
-                .unwrap_or(Timestamp::UNIX_EPOCH),
-            None => Timestamp::now(),
+        if let Some(fixed) = &self.fixed {
+            return Timestamp::from_millisecond(fixed.load(Ordering::Relaxed))
+                .unwrap_or(Timestamp::UNIX_EPOCH);
         }
+        let at_start = self.followed.at_start.load(Ordering::Relaxed);
+        if at_start == NOTHING {
+            return Timestamp::now();
+        }
+        let passed = microseconds_between(self.followed.from, Instant::now());
+        Timestamp::from_microsecond(at_start.saturating_add(passed))
+            .unwrap_or_else(|_| Timestamp::now())
     }
 
     pub fn now_in(&self, zone: &TimeZone) -> Zoned {
@@ -126,9 +171,26 @@ impl Clock {
     }
 }
 
+fn microseconds_between(from: Instant, to: Instant) -> i64 {
+    let passed = to.saturating_duration_since(from);
+    i64::try_from(passed.as_micros()).unwrap_or(i64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_follows_another_one_and_so_do_its_clones() {
+        let (clock, hour) = (Clock::system(), jiff::SignedDuration::from_hours(1));
+        let clone = clock.clone();
+        let ahead = Timestamp::now() + hour;
+        clock.follow(ahead.as_microsecond(), Instant::now());
+        for clock in [clock, clone] {
+            let off = clock.now().duration_since(ahead).as_millis();
+            assert!((0..5_000).contains(&off), "{off} ms");
+        }
+    }
 
     #[test]
     fn times_are_written_as_people_write_them() {

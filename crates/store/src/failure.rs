@@ -2,7 +2,11 @@
 //!
 //! Paths, SQL and server messages go into `cause`, which only the log shows.
 
-use kit::Error;
+use kit::{
+    Error,
+    error::{OUTCOME_UNKNOWN, UNAVAILABLE},
+};
+use serde_json::json;
 
 /// The code of every failure that the storage, not the job, is to blame for.
 pub const STORAGE_ERROR: &str = "STORAGE_ERROR";
@@ -42,12 +46,62 @@ pub(crate) fn read_only(cause: impl Into<String>) -> Error {
     )
 }
 
+/// When to try again while there is no server.
+const RETRY_AFTER_MS: u64 = 1_000;
+
 pub(crate) fn unreachable(cause: impl Into<String>) -> Error {
-    storage(
+    unavailable(
         "The database can't be reached.",
         "Check that it runs and that its address is right; work goes on as soon as it answers.",
+        RETRY_AFTER_MS,
         cause,
     )
+    .japanese("データベースに接続できません。何も変更していません。しばらくしてからもう一度お試しください。")
+}
+
+/// A read was cut off half-way. The next one may succeed at once.
+pub(crate) fn interrupted(cause: impl Into<String>) -> Error {
+    unavailable(
+        "The connection to the database was lost.",
+        "Nothing was changed; try again.",
+        0,
+        cause,
+    )
+    .japanese("データベースとの接続が切れました。何も変更していません。もう一度お試しください。")
+}
+
+/// The server answers, but it is a standby or set to read-only.
+pub(crate) fn no_primary(cause: impl Into<String>) -> Error {
+    unavailable(
+        "The database takes no writes at present.",
+        "Nothing was changed; try again in a moment. If it persists, the address names a standby \
+         or a read-only server.",
+        RETRY_AFTER_MS,
+        cause,
+    )
+    .japanese("データベースは現在、書き込みを受け付けていません。何も変更していません。しばらくしてからもう一度お試しください。")
+}
+
+fn unavailable(
+    message: &'static str,
+    next: &'static str,
+    retry_after_ms: u64,
+    cause: impl Into<String>,
+) -> Error {
+    Error::new(UNAVAILABLE, message)
+        .next(next)
+        .details(json!({ "retry_after_ms": retry_after_ms }))
+        .cause(cause.into())
+}
+
+/// It is unknown whether the commit succeeded.
+pub(crate) fn unsure(cause: impl Into<String>) -> Error {
+    Error::new(
+        OUTCOME_UNKNOWN,
+        "The database was lost while it was saving, so it isn't known whether the change was made.",
+    )
+    .next("Look before you try again, or repeat the call with the same idempotency key.")
+    .cause(cause.into())
 }
 
 pub(crate) fn closed() -> Error {

@@ -6,7 +6,9 @@
 //!
 //! Where to look: how SQLite writes are committed together in
 //! `sqlite/writer.rs`, how a closure becomes a PostgreSQL transaction in
-//! `postgres.rs`, how processes tell each other what changed in `announcer.rs`, what both have in common in `job.rs`, how tables are created and
+//! `postgres.rs`, what happens when its server is lost in `postgres/primary.rs`, how
+//! processes tell each other what changed in `announcer.rs`, what both have in common in
+//! `job.rs`, how tables are created and
 //! changed in `migrate.rs`, what an operator reads when storage fails in `failure.rs`.
 //!
 //! Dropping the future of a `read` or `write` cancels the job, as its cancellation
@@ -33,6 +35,7 @@ use kit::{
     announcement::LocalAnnouncements,
     counter::Migrations,
     sql::{Budget, PoolStatus, ReadJob, Store, WriteJob},
+    time::Clock,
 };
 use tokio::sync::broadcast;
 
@@ -95,7 +98,17 @@ impl Database {
             deadline: Some(Instant::now() + PROBE),
             ..Budget::default()
         };
-        let probe: ReadJob<'static> = Box::new(|sql| sql.query("SELECT 1", &[]).map(drop));
+        let is_standby = match &self.engine {
+            Engine::Sqlite(_) => "SELECT 0",
+            Engine::Postgres(_) => "SELECT pg_is_in_recovery()",
+        };
+        let probe: ReadJob<'static> = Box::new(move |sql| {
+            let row = sql.query_one(is_standby, &[])?;
+            match row.map(|row| row.int(0)).transpose()? {
+                Some(0) => Ok(()),
+                _ => Err(failure::no_primary("the server is a standby")),
+            }
+        });
         self.read(budget, probe).await.map_err(|error| {
             if error.code == kit::error::TIMEOUT {
                 failure::unreachable("the health probe was not answered in time")
@@ -160,14 +173,40 @@ impl Store for Database {
             let current: ReadJob<'static> = Box::new(move |sql| migrate::verify(sql, migrations));
             // A failure here, such as the missing table of a first start, happens
             // again under the lock and is reported there.
-            if self.read(Budget::default(), current).await.is_ok() {
-                return Ok(());
-            }
+            let is_current = self.read(Budget::default(), current).await.is_ok();
             match &self.engine {
+                Engine::Sqlite(_) if is_current => Ok(()),
                 Engine::Sqlite(sqlite) => sqlite.migrate(migrations).await,
-                Engine::Postgres(postgres) => postgres.migrate(migrations).await,
+                Engine::Postgres(postgres) => {
+                    if !(is_current && postgres.is_migrated()) {
+                        postgres.migrate(migrations).await?;
+                    }
+                    postgres.uses(migrations);
+                    Ok(())
+                }
             }
         })
+    }
+
+    fn clock(&self) -> Clock {
+        match &self.engine {
+            Engine::Sqlite(_) => Clock::system(),
+            Engine::Postgres(postgres) => postgres.clock(),
+        }
+    }
+
+    fn was_away_within(&self, period: Duration) -> bool {
+        match &self.engine {
+            Engine::Sqlite(_) => false,
+            Engine::Postgres(postgres) => postgres.was_away_within(period),
+        }
+    }
+
+    fn trouble(&self) -> Option<String> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => postgres.trouble(),
+        }
     }
 
     fn engine(&self) -> &'static str {

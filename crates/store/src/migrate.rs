@@ -3,6 +3,11 @@
 //! Every start compares the steps that a counter knows with those on record. If there
 //! is nothing to do, this is one read ([`verify`]). Otherwise [`apply`] runs in one
 //! transaction, under a lock that the engine takes first.
+//!
+//! Programs of several versions may share a database while they are replaced one after
+//! the other. `madoguchi_compatibility` says, for each owner, which step a program has to
+//! know at least; steps that it does not know are ignored then. How steps are written so
+//! that this works: `kit::sql::Migration`.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,13 +25,32 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS madoguchi_migrations (
     PRIMARY KEY (owner, version)
 )";
 
-/// `Ok` when every known step is on record, and no other.
+/// Beside the steps, because programs of before it read only those.
+const COMPATIBILITY_TABLE: &str = "CREATE TABLE IF NOT EXISTS madoguchi_compatibility (
+    owner TEXT PRIMARY KEY,
+    oldest BIGINT NOT NULL
+)";
+
+/// What programs have to know, for all owners, on PostgreSQL.
+pub(crate) const OLDEST_OF_ALL: &str =
+    "SELECT owner, oldest FROM madoguchi.madoguchi_compatibility";
+
+/// How a step begins with which older programs can't go on.
+const NEEDS: &str = "-- needs step ";
+
+/// `Ok` when every known step is on record, and this program suits the others.
 pub(crate) fn verify(sql: &mut dyn Sql, migrations: Migrations) -> Result<()> {
-    match missing(sql, migrations)?.first() {
-        None => Ok(()),
-        Some(step) => Err(Error::internal(format!(
-            "step {} of `{}` is yet to be applied",
-            step.version, migrations.owner
+    let owner = migrations.owner;
+    if let Some(step) = missing(sql, migrations)?.first() {
+        let version = step.version;
+        return Err(Error::internal(format!(
+            "step {version} of `{owner}` is yet to be applied"
+        )));
+    }
+    match oldest(sql, owner)? {
+        Some(oldest) if oldest >= needed(&migrations) => Ok(()),
+        _ => Err(Error::internal(format!(
+            "it is yet to be recorded what programs need for `{owner}`"
         ))),
     }
 }
@@ -34,6 +58,7 @@ pub(crate) fn verify(sql: &mut dyn Sql, migrations: Migrations) -> Result<()> {
 /// Applies the missing steps. The caller holds the lock.
 pub(crate) fn apply(sql: &mut dyn Script, migrations: Migrations) -> Result<()> {
     sql.script(TABLE)?;
+    sql.script(COMPATIBILITY_TABLE)?;
     for step in missing(sql, migrations)? {
         sql.script(step.sql)
             .map_err(|error| not_applied(error, migrations.owner, step))?;
@@ -49,28 +74,78 @@ pub(crate) fn apply(sql: &mut dyn Script, migrations: Migrations) -> Result<()> 
             ],
         )?;
     }
+    // Never lowered: an older program does not know what newer steps need.
+    sql.execute(
+        "INSERT INTO madoguchi_compatibility (owner, oldest) VALUES ($1, $2)
+         ON CONFLICT (owner) DO UPDATE SET oldest = excluded.oldest
+         WHERE madoguchi_compatibility.oldest < excluded.oldest",
+        &[migrations.owner.into(), needed(&migrations).into()],
+    )?;
     Ok(())
+}
+
+/// The step that a program has to know at least, if that is on record.
+fn oldest(sql: &mut dyn Sql, owner: &str) -> Result<Option<i64>> {
+    let row = sql.query_one(
+        "SELECT oldest FROM madoguchi_compatibility WHERE owner = $1",
+        &[owner.into()],
+    )?;
+    row.map(|row| row.int(0)).transpose()
+}
+
+/// The step that a program has to know once all these are applied; 0: none.
+fn needed(migrations: &Migrations) -> i64 {
+    let needed = migrations.steps.iter().map(|step| needed_step(step.sql));
+    needed.max().unwrap_or(0)
+}
+
+/// The same for one step.
+fn needed_step(text: &str) -> i64 {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let number = line.strip_prefix(NEEDS).map(str::trim);
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// The newest step that the program knows.
+pub(crate) fn newest(migrations: &Migrations) -> i64 {
+    let versions = migrations.steps.iter().map(|step| step.version);
+    versions.max().unwrap_or(0)
 }
 
 /// The steps not on record yet, in the order of their versions.
 fn missing(sql: &mut dyn Sql, migrations: Migrations) -> Result<Vec<Migration>> {
+    let owner = migrations.owner;
     let rows = sql.query(
         "SELECT version, checksum FROM madoguchi_migrations WHERE owner = $1 ORDER BY version",
-        &[migrations.owner.into()],
+        &[owner.into()],
     )?;
+    let (oldest, newest) = (oldest(sql, owner)?, newest(&migrations));
     let mut steps = migrations.steps.to_vec();
     steps.sort_by_key(|step| step.version);
+    let mut unknown = None;
     for row in rows {
         let version = row.int(0)?;
         let Some(at) = steps.iter().position(|step| step.version == version) else {
-            return Err(newer(migrations.owner, version));
+            // Numbers are given in order, so an unknown one among known ones is from
+            // another history.
+            if version < newest || oldest.is_none() {
+                return Err(newer(owner, version));
+            }
+            unknown = Some(version);
+            continue;
         };
         let step = steps.remove(at);
         if row.text(1)? != checksum(step.sql) {
-            return Err(edited(migrations.owner, step));
+            return Err(edited(owner, step));
         }
     }
-    Ok(steps)
+    if oldest.is_some_and(|oldest| newest < oldest) {
+        return Err(too_old(owner, newest, oldest));
+    }
+    match unknown {
+        Some(version) if !steps.is_empty() => Err(newer(owner, version)),
+        _ => Ok(steps),
+    }
 }
 
 /// Line ends don't count: a checkout on Windows may change them.
@@ -92,6 +167,24 @@ fn newer(owner: &str, version: i64) -> Error {
         "Start that version or a later one, restore a backup from before the change, or begin with \
          other data: madoguchi serve --data DIR",
         format!("step {version} of `{owner}` is on record, but unknown"),
+    )
+}
+
+/// What to do about a program that is too old.
+pub(crate) const REPLACE: &str =
+    "Replace this program with the newer version that the other desks on this database run.";
+
+pub(crate) fn too_old_text(owner: &str) -> String {
+    format!(
+        "This Madoguchi is too old for the tables of `{owner}`: a newer version has changed them."
+    )
+}
+
+fn too_old(owner: &str, newest: i64, oldest: Option<i64>) -> Error {
+    storage(
+        too_old_text(owner),
+        format!("{REPLACE} Nothing was changed."),
+        format!("this program knows step {newest} of `{owner}` and needs {oldest:?}"),
     )
 }
 
@@ -126,7 +219,20 @@ fn not_applied(error: Error, owner: &str, step: Migration) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::checksum;
+    use super::{checksum, needed_step};
+
+    #[test]
+    fn a_step_says_in_its_first_line_what_it_needs() {
+        assert_eq!(needed_step("\n-- needs step 7\r\nDROP TABLE a;"), 7);
+        assert_eq!(
+            needed_step("-- Adds a table.\nCREATE TABLE a (b BIGINT);"),
+            0
+        );
+        assert_eq!(
+            needed_step("CREATE TABLE a (b BIGINT);\n-- needs step 7"),
+            0
+        );
+    }
 
     #[test]
     fn line_ends_do_not_change_a_checksum() {

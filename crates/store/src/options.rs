@@ -4,6 +4,8 @@ use std::{num::NonZero, path::PathBuf, thread::available_parallelism, time::Dura
 
 use crate::url::PostgresAddress;
 
+use kit::time::Clock;
+
 #[derive(Debug, Clone)]
 pub struct Options {
     /// SQLite: how many reads may run at the same time.
@@ -19,6 +21,10 @@ pub struct Options {
     pub listen: Option<Box<PostgresAddress>>,
     /// How long work without a deadline waits for a lock or a connection.
     pub busy_timeout: Duration,
+    /// PostgreSQL: how long work waits while there is no primary.
+    pub wait_for_primary: Duration,
+    /// PostgreSQL: keeps the time of the server.
+    pub clock: Clock,
 }
 
 impl Default for Options {
@@ -31,6 +37,8 @@ impl Default for Options {
             pgbouncer: false,
             listen: None,
             busy_timeout: Duration::from_secs(5),
+            wait_for_primary: Duration::from_secs(5),
+            clock: Clock::system(),
         }
     }
 }

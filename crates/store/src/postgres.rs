@@ -7,34 +7,47 @@
 //! Jobs are plain closures, so each runs on a blocking thread that waits for
 //! its statements; the connections themselves are driven by the runtime.
 //!
+//! A write that loses its server is repeated on a new connection: at once if it was not
+//! committed, and after looking (`commits.rs`) if it may have been. While there is no
+//! primary, work waits for it (`primary.rs`).
+//!
 //! Write jobs run at READ COMMITTED, PostgreSQL's own default: what a job has
 //! read may change before it writes, unless a constraint, `ON CONFLICT` or a
 //! row lock (an `UPDATE` that comes first) stands guard.
 
 mod access;
+mod attempt;
 mod certificates;
+mod commits;
 mod connect;
 mod error;
 mod password;
 mod pool;
 mod pooler;
+mod primary;
 mod tls;
 mod transaction;
+mod upkeep;
 mod value;
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use kit::{
     Error, Result,
     counter::Migrations,
+    error::OUTCOME_UNKNOWN,
     sql::{Budget, PoolStatus, ReadJob},
+    time::Clock,
 };
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 use self::{
-    access::Access,
-    pool::{Client, Pool},
+    attempt::Attempt,
+    commits::{Commits, Mark},
+    pool::{Client, NoClient, Pool},
+    primary::{Patience, Primary},
     transaction::{End, Transaction},
+    upkeep::Upkeep,
 };
 pub(crate) use self::{
     connect::{Connector, Driver},
@@ -48,8 +61,9 @@ use crate::{
     options::Options,
 };
 
-/// How often a job is run when PostgreSQL asks for a transaction to be repeated.
-const ATTEMPTS: u64 = 8;
+/// How many servers a job may lose before it is given up. A job that brings the server
+/// down must not do so for ever.
+const MOST_LOSSES: u32 = 5;
 
 /// The lock is shared by every Madoguchi on this database; its number is arbitrary.
 /// The schema is only created if it is missing, since `CREATE SCHEMA` needs a right
@@ -66,6 +80,9 @@ END $$;
 #[derive(Clone)]
 pub(crate) struct Postgres {
     pool: Pool,
+    primary: Primary,
+    commits: Arc<Commits>,
+    upkeep: Arc<Upkeep>,
     /// Whether the first connection went through a pooler such as PgBouncer.
     pub is_pooled: bool,
 }
@@ -73,25 +90,69 @@ pub(crate) struct Postgres {
 impl Postgres {
     pub async fn open(connector: &Arc<Connector>, options: &Options) -> Result<Self> {
         let pool = Pool::new(connector, options)?;
-        let is_pooled = pool.get(&Budget::default()).await?.is_pooled;
-        Ok(Self { pool, is_pooled })
+        let mut postgres = Self {
+            primary: Primary::new(pool.clone(), connector, options.wait_for_primary),
+            commits: Commits::new(),
+            upkeep: Upkeep::new(&options.clock),
+            pool,
+            is_pooled: false,
+        };
+        let mut patience = postgres.primary.patience();
+        let client = postgres.client(&Budget::default(), &mut patience).await?;
+        postgres.is_pooled = client.is_pooled;
+        postgres.upkeep.begin(&client, &postgres.commits).await?;
+        postgres.upkeep.keep_on(&postgres.pool);
+        Ok(postgres)
     }
 
-    async fn client(&self, budget: &Budget) -> Result<Client> {
-        self.pool.get(budget).await
+    pub fn clock(&self) -> Clock {
+        self.upkeep.clock()
+    }
+
+    pub fn was_away_within(&self, period: Duration) -> bool {
+        self.primary.was_missing_within(period)
+    }
+
+    /// What is wrong at present, for an operator.
+    pub fn trouble(&self) -> Option<String> {
+        let trouble = self.primary.trouble().map(str::to_owned);
+        trouble.or_else(|| self.upkeep.trouble())
     }
 
     pub fn status(&self) -> PoolStatus {
         self.pool.status()
     }
 
+    /// A connection to the primary. Waits for it within the patience.
+    async fn client(&self, budget: &Budget, patience: &mut Patience) -> Result<Client> {
+        loop {
+            self.primary.wait(budget, patience).await?;
+            let client = tokio::select! {
+                biased;
+                client = self.pool.get(budget) => client,
+                // Others found out while this waited for its turn in the pool.
+                () = self.primary.missed() => continue,
+            };
+            match client {
+                Ok(client) => return Ok(client),
+                Err(NoClient::NoServer(error)) => self.primary.miss(&error),
+                // All connections may wait for a server that hangs.
+                Err(NoClient::NoTurn(error)) if self.primary.answers().await => return Err(error),
+                Err(NoClient::NoTurn(_)) => {}
+                Err(NoClient::Other(error)) => return Err(error),
+            }
+        }
+    }
+
     pub async fn read(&self, budget: Budget, job: ReadJob<'static>) -> Result<()> {
         let (budget, _guard) = job::cancel_on_drop(budget);
-        let client = self.client(&budget).await?;
+        let mut patience = self.primary.patience();
+        let client = self.client(&budget, &mut patience).await?;
         let (handle, watched) = (Handle::current(), budget.clone());
+        let primary = self.primary.clone();
         let task = spawn_blocking(move || {
-            let mut session =
-                Session::new(Transaction::new(client, handle, Access::Read), &watched);
+            let transaction = Transaction::read(client, handle, primary);
+            let mut session = Session::new(transaction, &watched);
             let outcome = session.read(job);
             // Nothing was written, so nobody waits for the end.
             session.engine.leave();
@@ -105,46 +166,100 @@ impl Postgres {
     }
 
     pub async fn write(&self, budget: Budget, work: Work) -> Result<()> {
+        self.write_with(self.commits.mark(), budget, work).await
+    }
+
+    /// Without a mark, a commit whose answer is lost can't be looked up.
+    async fn write_with(&self, mark: Option<Mark>, budget: Budget, work: Work) -> Result<()> {
         let (budget, _guard) = job::cancel_on_drop(budget);
-        let client = self.client(&budget).await?;
-        let handle = Handle::current();
-        spawn_blocking(move || repeat(client, &handle, &budget, work))
-            .await
-            .unwrap_or_else(|error| Err(Error::internal(error)))
+        let mut patience = self.primary.patience();
+        let mut attempt = Attempt::new(work, self.primary.clone(), mark);
+        let mut losses = 0;
+        for number in 1.. {
+            let client = match self.client(&budget, &mut patience).await {
+                Ok(client) => client,
+                Err(error) => return Err(attempt.explain(error)),
+            };
+            let (handle, watched) = (Handle::current(), budget.clone());
+            let ran = spawn_blocking(move || {
+                let end = attempt.run(client, &handle, &watched);
+                (attempt, end)
+            });
+            let end;
+            (attempt, end) = ran.await.map_err(Error::internal)?;
+            let error = match end {
+                End::Final(outcome) => {
+                    if outcome.is_ok() {
+                        self.primary.takes_writes(true);
+                    }
+                    return attempt.finish(outcome);
+                }
+                End::Conflict(_) => {
+                    return attempt.finish(Err(failure::busy(
+                        "a transaction met a conflict every time",
+                    )));
+                }
+                End::Lost(error) if losses == MOST_LOSSES => return Err(attempt.explain(error)),
+                End::Lost(error) => {
+                    losses += 1;
+                    attempt.begin_anew(self.commits.mark());
+                    error
+                }
+                End::ReadOnly(error) => {
+                    self.primary.takes_writes(false);
+                    error
+                }
+                End::Unsure(cause) => {
+                    if !attempt.doubt(&cause) {
+                        return Err(failure::unsure(cause));
+                    }
+                    patience.extend(&budget);
+                    failure::unsure(cause)
+                }
+            };
+            // The first repetition needs no patience: a connection may have been dead for long.
+            let goes_on = number == 1 || self.primary.pause(&budget, &mut patience, number).await;
+            if !goes_on {
+                return Err(attempt.explain(error));
+            }
+        }
+        Err(Error::internal("a write was never attempted"))
     }
 
     pub async fn migrate(&self, migrations: Migrations) -> Result<()> {
-        let work: Work = Box::new(move |sql| {
-            sql.script(PREPARE_SCHEMA)?;
-            migrate::apply(sql, migrations)
-        });
-        self.write(Budget::default(), work).await?;
+        // Steps that are on record are not applied again, so an unknown outcome does no
+        // harm; and the table of marks may be missing.
+        let mut outcome = Ok(());
+        for _ in 0..MOST_LOSSES {
+            let work: Work = Box::new(move |sql| {
+                sql.script(PREPARE_SCHEMA)?;
+                migrate::apply(sql, commits::MIGRATIONS)?;
+                migrate::apply(sql, migrations)
+            });
+            outcome = self.write_with(None, Budget::default(), work).await;
+            let is_unknown = |error: &Error| error.code == OUTCOME_UNKNOWN;
+            if !outcome.as_ref().is_err_and(is_unknown) {
+                break;
+            }
+        }
+        outcome?;
         // Statements prepared against the old tables may not fit the new ones.
         self.pool.tables_changed();
+        self.commits.set_ready();
         Ok(())
+    }
+
+    /// Whether the tables that the engine itself needs are there, too.
+    pub fn is_migrated(&self) -> bool {
+        self.commits.is_ready()
+    }
+
+    /// This program uses tables with these steps.
+    pub fn uses(&self, migrations: Migrations) {
+        self.upkeep.uses(migrations);
     }
 
     pub fn close(&self) {
         self.pool.close();
-    }
-}
-
-/// Runs a write job until it is committed, refused or repeated too often.
-fn repeat(mut client: Client, handle: &Handle, budget: &Budget, mut work: Work) -> Result<()> {
-    let mut attempt = 1;
-    loop {
-        let transaction = Transaction::new(client, handle.clone(), Access::Write);
-        let mut session = Session::new(transaction, budget);
-        let outcome = session.write(&mut work);
-        match session.engine.end(outcome) {
-            End::Final(outcome) => return outcome,
-            End::Conflict(_) if attempt == ATTEMPTS => {
-                return Err(failure::busy("a transaction met a conflict every time"));
-            }
-            End::Conflict(same) => client = same,
-        }
-        // A random pause keeps the same transactions from colliding again.
-        thread::sleep(Duration::from_millis(rand::random_range(1..=5 * attempt)));
-        attempt += 1;
     }
 }

@@ -11,6 +11,8 @@
 )]
 
 mod pgbouncer;
+mod proxy;
+mod server;
 
 use std::{
     env, fs,
@@ -23,14 +25,15 @@ use std::{
 };
 
 pub use pgbouncer::PgBouncer;
+pub use proxy::{CommitFault, Proxy};
+pub use server::Server;
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
 use crate::{Database, Options, url::DatabaseUrl};
 
-/// Makes the data directory, runs the server, and waits for its own input to
-/// end: that happens when the test process does, however it ends.
-const SERVE: &str = r#"
+/// Makes an empty data directory to copy, unless there is one.
+const TEMPLATE: &str = r#"
 set -eu
 umask 077
 bin=$1 template=$2 port=$3
@@ -44,6 +47,11 @@ if ! [ -d "$template" ]; then
     mv -T "$fresh/data" "$template" 2>/dev/null || true
     rm -rf "$fresh"
 fi
+"#;
+
+/// Makes the data directory, runs the server, and waits for its own input to
+/// end: that happens when the test process does, however it ends.
+const SERVE: &str = r#"
 data=$(mktemp -d "$template.run.XXXXXX")
 cp -R "$template/." "$data"
 if [ -n "$SERVER_HBA" ]; then printf '%s\n' "$SERVER_HBA" >"$data/pg_hba.conf"; fi
@@ -174,12 +182,11 @@ pub fn free_port() -> u16 {
 
 fn serve(bin: &Path, setup: &ServerSetup) -> Option<Postgres> {
     let port = free_port();
-    let version = bin.parent()?.file_name()?.to_string_lossy().into_owned();
     let user = user_id();
-    let template = env::temp_dir().join(format!("madoguchi-test-postgres-{version}-{user}"));
+    let template = template(bin, &user);
     let pem = |of: fn(&ServerTls) -> &String| setup.tls.as_ref().map_or("", |tls| of(tls));
     let server = as_server_user(&user)
-        .args(["sh", "-c", SERVE, "serve"])
+        .args(["sh", "-c", &format!("{TEMPLATE}{SERVE}"), "serve"])
         .args([bin, &template])
         .arg(port.to_string())
         .args(
@@ -213,6 +220,13 @@ fn serve(bin: &Path, setup: &ServerSetup) -> Option<Postgres> {
         thread::sleep(Duration::from_millis(20));
     }
     None
+}
+
+/// One for each version and user.
+fn template(bin: &Path, user: &str) -> PathBuf {
+    let version = bin.parent().and_then(Path::file_name).unwrap_or_default();
+    let version = version.to_string_lossy();
+    env::temp_dir().join(format!("madoguchi-test-postgres-{version}-{user}"))
 }
 
 fn user_id() -> String {

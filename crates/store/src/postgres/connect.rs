@@ -30,7 +30,7 @@ const EACH_HOST: Duration = Duration::from_secs(2);
 /// Time for the login, on top of the time for the connection.
 const LOGIN: Duration = Duration::from_secs(3);
 /// A server that doesn't acknowledge anything for this long is gone.
-const SILENCE: Duration = Duration::from_secs(30);
+const SILENCE: Duration = Duration::from_secs(15);
 
 /// How long certificates are used before their files are read again.
 const REREAD: Duration = Duration::from_secs(60);

@@ -25,7 +25,12 @@ pub(super) fn is_stale(error: &tokio_postgres::Error) -> bool {
         .is_some_and(|error| error.routine() == Some("RevalidateCachedQuery"))
 }
 
-/// The server has gone, or is going.
+/// The server takes no writes: it is a standby, or set to read-only.
+pub(super) fn is_read_only(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+}
+
+/// The server has gone, or is going, or has ended the connection.
 pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         Some(code) => {
@@ -35,6 +40,7 @@ pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
                     SqlState::ADMIN_SHUTDOWN
                         | SqlState::CRASH_SHUTDOWN
                         | SqlState::CANNOT_CONNECT_NOW
+                        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
                 )
         }
         None => {
@@ -51,12 +57,12 @@ pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
 pub(super) fn statement(error: &tokio_postgres::Error, access: Access) -> Error {
     let cause = chain(error);
     if is_lost(error) {
-        return failure::unreachable(cause);
+        return failure::interrupted(cause);
     }
     match error.code() {
         Some(&SqlState::QUERY_CANCELED) => Error::timeout().cause(cause),
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION) if access == Access::Write => {
-            failure::read_only(cause)
+            failure::no_primary(cause)
         }
         Some(code) => refusal(code, &cause).unwrap_or_else(|| Error::internal(cause)),
         None => Error::internal(cause),
@@ -135,15 +141,6 @@ fn handshake(error: &tokio_postgres::Error, cause: &str) -> Option<Error> {
     Some(failure::storage(message, next, cause))
 }
 
-/// It is unknown whether the commit succeeded.
-pub(super) fn unsure(cause: impl Into<String>) -> Error {
-    failure::storage(
-        "The database was lost while it was saving, so it isn't known whether the change was made.",
-        "Look before you try again.",
-        cause,
-    )
-}
-
 /// The refusals an operator can do something about.
 fn refusal(code: &SqlState, cause: &str) -> Option<Error> {
     Some(match *code {
@@ -175,7 +172,7 @@ fn login(cause: String) -> Error {
 }
 
 /// The driver's errors say "db error" and keep the rest in their source.
-fn chain(error: &tokio_postgres::Error) -> String {
+pub(super) fn chain(error: &tokio_postgres::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

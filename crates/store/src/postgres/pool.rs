@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     ops::Deref,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -16,10 +16,11 @@ use deadpool::{
 };
 use kit::{
     Error, Param, Result,
+    error::UNAVAILABLE,
     sql::{Budget, PoolStatus},
 };
-use tokio::task::JoinHandle;
-use tokio_postgres::{Row, Statement, types::ToSql, types::Type};
+use tokio::{task::JoinHandle, time::timeout};
+use tokio_postgres::{Row, SimpleQueryMessage, Statement, types::ToSql, types::Type};
 
 use super::{
     connect::Connector,
@@ -34,6 +35,20 @@ use crate::{failure, job, options::Options};
 /// another statement for every number of rows.
 const CACHED_STATEMENTS: usize = 256;
 
+/// A connection that was not used for this long is tested before it is used.
+const IDLE: Duration = Duration::from_secs(15);
+const IDLE_TEST_LIMIT: Duration = Duration::from_secs(1);
+
+/// What every connection begins with. The server ends a transaction whose client has
+/// vanished, and with it the locks that a repeated transaction waits for.
+const SESSION: &str = "SET search_path TO madoguchi;
+SET idle_in_transaction_session_timeout TO '15s';
+SET tcp_keepalives_idle TO 10;
+SET tcp_keepalives_interval TO 5;
+SET tcp_keepalives_count TO 2;
+SELECT pid, EXTRACT(EPOCH FROM backend_start)::text FROM pg_stat_activity
+WHERE pid = pg_backend_pid()";
+
 /// A connection on loan from the pool.
 pub(super) type Client = Object<Manager>;
 
@@ -41,6 +56,30 @@ pub(super) type Client = Object<Manager>;
 pub(super) struct Pool {
     connections: managed::Pool<Manager>,
     waits: Arc<Waits>,
+}
+
+/// A pool that may be gone.
+pub(super) struct WeakPool {
+    connections: managed::WeakPool<Manager>,
+    waits: Weak<Waits>,
+}
+
+impl WeakPool {
+    pub fn upgrade(&self) -> Option<Pool> {
+        Some(Pool {
+            connections: self.connections.upgrade()?,
+            waits: self.waits.upgrade()?,
+        })
+    }
+}
+
+/// Why there is no connection.
+pub(super) enum NoClient {
+    /// There is no server, or it can't be reached.
+    NoServer(Error),
+    /// All connections were in use for too long.
+    NoTurn(Error),
+    Other(Error),
 }
 
 /// How long callers waited for a connection, in all.
@@ -70,27 +109,47 @@ impl Pool {
         })
     }
 
-    pub async fn get(&self, budget: &Budget) -> Result<Client> {
+    /// A connection, perhaps a new one.
+    pub async fn get(&self, budget: &Budget) -> Result<Client, NoClient> {
         let began = Instant::now();
         let client = tokio::select! {
             biased;
             client = self.connections.get() => client,
-            error = job::exhausted(budget) => return Err(error),
+            error = job::exhausted(budget) => return Err(NoClient::Other(error)),
         };
         self.waits.count.fetch_add(1, Ordering::Relaxed);
         let waited = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.waits.nanoseconds.fetch_add(waited, Ordering::Relaxed);
         client.map_err(|error| match error {
             PoolError::Timeout(TimeoutType::Wait) => {
-                failure::busy("all connections of the pool are in use")
+                NoClient::NoTurn(failure::busy("all connections of the pool are in use"))
             }
-            PoolError::Backend(error) => error,
-            PoolError::Closed => failure::closed(),
-            PoolError::Timeout(_) => failure::unreachable("no connection could be made in time"),
+            PoolError::Backend(error) if error.code == UNAVAILABLE => NoClient::NoServer(error),
+            PoolError::Backend(error) => NoClient::Other(error),
+            PoolError::Closed => NoClient::Other(failure::closed()),
+            PoolError::Timeout(_) => {
+                NoClient::NoServer(failure::unreachable("no connection could be made in time"))
+            }
             PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
-                Error::internal("the pool of connections is set up wrongly")
+                NoClient::Other(Error::internal("the pool of connections is set up wrongly"))
             }
         })
+    }
+
+    /// Ends the connections that nobody uses.
+    pub fn drop_idle(&self) {
+        drop(self.connections.retain(|_, _| false));
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.connections.is_closed()
+    }
+
+    pub fn downgrade(&self) -> WeakPool {
+        WeakPool {
+            connections: self.connections.weak(),
+            waits: Arc::downgrade(&self.waits),
+        }
     }
 
     pub fn status(&self) -> PoolStatus {
@@ -144,6 +203,7 @@ impl managed::Manager for Manager {
             driver,
             tls: self.connector.tls(),
             is_pooled: self.assume_pooled,
+            backend: None,
             changes: Arc::clone(&self.changes),
             statements: Mutex::default(),
         };
@@ -152,19 +212,73 @@ impl managed::Manager for Manager {
                 .await
                 .map_err(|error| connecting(&error))?;
         }
-        // Behind a pooler the setting would stay on a connection of somebody else.
+        // Behind a pooler the settings would stay on a connection of somebody else.
         if !connection.is_pooled {
-            let set = connection.batch_execute("SET search_path TO madoguchi");
-            set.await.map_err(|error| connecting(&error))?;
+            let begun = connection.simple_query(SESSION).await;
+            let begun = begun.map_err(|error| connecting(&error))?;
+            connection.backend = begun.iter().find_map(Backend::of);
         }
         Ok(connection)
     }
 
-    async fn recycle(&self, connection: &mut Connection, _: &Metrics) -> RecycleResult<Error> {
-        match connection.is_closed() {
-            true => Err(RecycleError::message("the connection is closed")),
-            false => Ok(()),
+    /// The other end of a connection can vanish without a word while nobody uses it.
+    async fn recycle(
+        &self,
+        connection: &mut Connection,
+        metrics: &Metrics,
+    ) -> RecycleResult<Error> {
+        if connection.is_closed() {
+            return Err(RecycleError::message("the connection is closed"));
         }
+        if metrics.last_used() < IDLE {
+            return Ok(());
+        }
+        match timeout(IDLE_TEST_LIMIT, connection.simple_query("")).await {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(RecycleError::message("an idle connection does not answer")),
+        }
+    }
+}
+
+/// The server's process for a connection.
+#[derive(Clone)]
+pub(super) struct Backend {
+    pid: i32,
+    /// The number of a process can be used again.
+    started: String,
+}
+
+impl Backend {
+    fn of(message: &SimpleQueryMessage) -> Option<Self> {
+        let SimpleQueryMessage::Row(row) = message else {
+            return None;
+        };
+        Some(Self {
+            pid: row.get(0)?.parse().ok()?,
+            started: row.get(1)?.to_owned(),
+        })
+    }
+
+    /// Selects what it does; no row if it has ended.
+    pub fn activity(&self) -> String {
+        format!(
+            "SELECT COALESCE(state, 'unknown') FROM pg_stat_activity WHERE {}",
+            self.condition()
+        )
+    }
+
+    /// Ends it unless it works.
+    pub fn termination(&self) -> String {
+        format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE {} AND state LIKE 'idle%'",
+            self.condition()
+        )
+    }
+
+    fn condition(&self) -> String {
+        let Self { pid, started } = self;
+        format!("pid = {pid} AND EXTRACT(EPOCH FROM backend_start)::text = '{started}'")
     }
 }
 
@@ -175,6 +289,8 @@ pub(super) struct Connection {
     tls: Tls,
     /// Transactions may run on different server processes, see `pooler.rs`.
     pub is_pooled: bool,
+    /// `None` behind a pooler.
+    pub backend: Option<Backend>,
     changes: Arc<AtomicU64>,
     statements: Mutex<Statements>,
 }

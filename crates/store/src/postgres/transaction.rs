@@ -5,18 +5,28 @@ use std::{future::Future, time::Duration};
 use futures::future::try_join;
 use kit::{Error, Param, Result, Row, sql::Budget};
 use tokio::{runtime::Handle, time::timeout};
+use tokio_postgres::SimpleQueryMessage;
 
 use super::{
     access::Access,
-    error::{is_conflict, is_lost, is_stale, statement, unsure},
+    commits::Mark,
+    error::{chain, is_conflict, is_lost, is_read_only, is_stale, statement},
     pool::Client,
+    primary::Primary,
     value::row,
 };
-use crate::job::{self, Engine};
+use crate::{
+    failure,
+    job::{self, Engine},
+};
 
 /// How long a commit may take before its outcome counts as unknown.
 const COMMIT_LIMIT: Duration = Duration::from_secs(30);
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
+/// How often a read whose first statement met a dead connection tries another one.
+const RECONNECTIONS: u32 = 2;
+/// How long that may take. The caller's thread waits meanwhile.
+const RECONNECT_LIMIT: Duration = Duration::from_secs(2);
 
 pub(super) struct Transaction {
     link: Link,
@@ -27,6 +37,9 @@ struct Link {
     client: Client,
     handle: Handle,
     access: Access,
+    primary: Primary,
+    /// What marks the transaction as committed.
+    mark: Option<String>,
 }
 
 #[derive(Default)]
@@ -34,8 +47,13 @@ struct Progress {
     begun: bool,
     /// PostgreSQL asked for the transaction to be repeated.
     conflict: bool,
-    /// The budget ended while a statement ran, so its answer is still pending.
+    /// The answer to a statement is still pending: the budget ended, or the server
+    /// does not answer at all.
     unanswered: bool,
+    /// The server, or the connection to it, has gone.
+    lost: bool,
+    /// The server takes no writes.
+    read_only: bool,
 }
 
 /// How a write ended.
@@ -43,18 +61,60 @@ pub(super) enum End {
     Final(Result<()>),
     /// Rolled back; can be repeated on the same connection.
     Conflict(Client),
+    /// The server has gone before COMMIT was sent, so nothing was committed.
+    Lost(Error),
+    /// The server takes no writes.
+    ReadOnly(Error),
+    /// COMMIT was sent, and the answer is missing, for this reason.
+    Unsure(String),
 }
 
 impl Transaction {
-    pub fn new(client: Client, handle: Handle, access: Access) -> Self {
+    pub fn read(client: Client, handle: Handle, primary: Primary) -> Self {
+        Self::new(client, handle, primary, Access::Read, None)
+    }
+
+    pub fn write(client: Client, handle: Handle, primary: Primary, mark: Option<&Mark>) -> Self {
+        Self::new(client, handle, primary, Access::Write, mark)
+    }
+
+    fn new(
+        client: Client,
+        handle: Handle,
+        primary: Primary,
+        access: Access,
+        mark: Option<&Mark>,
+    ) -> Self {
         Self {
             link: Link {
                 client,
                 handle,
                 access,
+                primary,
+                mark: mark.map(Mark::statement),
             },
             progress: Progress::default(),
         }
+    }
+
+    /// Begins, and returns whether an earlier transaction with this mark was committed.
+    /// Waits while that is undecided.
+    pub fn was_committed(&mut self, mark: &Mark, budget: &Budget) -> Result<bool> {
+        let Self { link, progress } = self;
+        progress.begun = true;
+        let begin = async {
+            let messages = link.client.simple_query(&link.begin()).await?;
+            let count = |message: &SimpleQueryMessage| match message {
+                SimpleQueryMessage::CommandComplete(rows) => Some(*rows),
+                _ => None,
+            };
+            let changed: u64 = messages.iter().filter_map(count).sum();
+            if changed == 0 {
+                link.client.batch_execute(&mark.confirmation()).await?;
+            }
+            Ok(changed == 0)
+        };
+        link.wait(progress, budget, begin)
     }
 
     /// Commits if the job succeeded, rolls back if not.
@@ -62,6 +122,16 @@ impl Transaction {
         let Self { link, progress } = self;
         match outcome {
             outcome if !progress.begun => End::Final(outcome),
+            Err(error) if progress.lost => {
+                link.primary.drop_idle();
+                link.discard();
+                End::Lost(error)
+            }
+            Err(error) if progress.read_only => {
+                link.primary.drop_idle();
+                link.discard();
+                End::ReadOnly(error)
+            }
             outcome if progress.unanswered => {
                 link.discard();
                 End::Final(outcome)
@@ -74,7 +144,7 @@ impl Transaction {
     /// Ends a read, without waiting for it.
     pub fn leave(self) {
         let Self { link, progress } = self;
-        if progress.unanswered {
+        if progress.unanswered || progress.lost {
             link.discard();
         } else if progress.begun {
             let Link { client, handle, .. } = link;
@@ -86,27 +156,71 @@ impl Transaction {
             });
         }
     }
+
+    /// Runs a statement. If it is the first of a read and its connection is dead, as all
+    /// connections are after a restart of the server, tries another one.
+    fn run<T>(
+        &mut self,
+        budget: &Budget,
+        work: impl AsyncFn(&Link) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T> {
+        let can_reconnect = self.link.access == Access::Read && !self.progress.begun;
+        let mut attempt = 0;
+        loop {
+            let Self { link, progress } = self;
+            let answer = link.wait(progress, budget, work(link));
+            let is_dead = progress.lost && !progress.unanswered;
+            if !(can_reconnect && is_dead && attempt < RECONNECTIONS && self.reconnect()) {
+                return answer;
+            }
+            attempt += 1;
+        }
+    }
+
+    fn reconnect(&mut self) -> bool {
+        let link = &mut self.link;
+        link.primary.drop_idle();
+        let fresh = async { timeout(RECONNECT_LIMIT, link.primary.connection()).await };
+        let Ok(Some(fresh)) = link.handle.block_on(fresh) else {
+            return false;
+        };
+        drop(Client::take(std::mem::replace(&mut link.client, fresh)));
+        self.progress = Progress::default();
+        true
+    }
 }
 
 impl Engine for Transaction {
     fn query(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<Vec<Row>> {
-        let Self { link, progress } = self;
-        let rows = link.wait(progress, budget, link.client.rows(sql, params))?;
+        let rows = self.run(budget, async |link: &Link| {
+            link.client.rows(sql, params).await
+        })?;
         rows.iter().map(row).collect()
     }
 
     fn execute(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<u64> {
-        let Self { link, progress } = self;
-        link.wait(progress, budget, link.client.changed(sql, params))
+        self.run(budget, async |link: &Link| {
+            link.client.changed(sql, params).await
+        })
     }
 
     fn script(&mut self, text: &str, budget: &Budget) -> Result<()> {
-        let Self { link, progress } = self;
-        link.wait(progress, budget, link.client.batch_execute(text))
+        self.run(budget, async |link: &Link| {
+            link.client.batch_execute(text).await
+        })
     }
 }
 
 impl Link {
+    /// What begins the transaction.
+    fn begin(&self) -> String {
+        let begin = self.access.begin(self.client.is_pooled);
+        match &self.mark {
+            Some(mark) => format!("{begin}; {mark}"),
+            None => begin.to_owned(),
+        }
+    }
+
     /// Waits for `work`; the first time, `BEGIN` is sent ahead of it without
     /// waiting for its answer.
     fn wait<T>(
@@ -120,8 +234,8 @@ impl Link {
             if begun {
                 work.await
             } else {
-                let begin = self.access.begin(self.client.is_pooled);
-                let begin = self.client.batch_execute(begin);
+                let begin = self.begin();
+                let begin = self.client.batch_execute(&begin);
                 try_join(begin, work).await.map(|((), answer)| answer)
             }
         };
@@ -130,11 +244,17 @@ impl Link {
                 biased;
                 answer = answer => Ok(answer),
                 over = job::exhausted(budget) => Err(over),
+                () = self.primary.silent(self.client.backend.as_ref()) => {
+                    progress.lost = true;
+                    Err(failure::interrupted("neither the statement nor a new connection was answered"))
+                }
             }
         });
         match answer {
             Ok(answer) => answer.map_err(|error| {
                 progress.conflict = is_conflict(&error);
+                progress.lost = is_lost(&error);
+                progress.read_only = self.access == Access::Write && is_read_only(&error);
                 // The next attempt may use another connection with the same statement.
                 if is_stale(&error)
                     && let Some(pool) = Client::pool(&self.client)
@@ -151,20 +271,37 @@ impl Link {
     }
 
     fn commit(self) -> End {
-        match self.finish("COMMIT", COMMIT_LIMIT) {
+        let commit = async {
+            tokio::select! {
+                biased;
+                answer = timeout(COMMIT_LIMIT, self.client.batch_execute("COMMIT")) => answer.ok(),
+                () = self.primary.silent(self.client.backend.as_ref()) => None,
+            }
+        };
+        match self.handle.block_on(commit) {
             Some(Ok(())) => End::Final(Ok(())),
             Some(Err(error)) if is_conflict(&error) => End::Conflict(self.client),
-            Some(Err(error)) if is_lost(&error) => End::Final(Err(unsure(error.to_string()))),
+            Some(Err(error)) if is_lost(&error) => {
+                self.primary.drop_idle();
+                End::Unsure(chain(&error))
+            }
             Some(Err(error)) => End::Final(Err(statement(&error, self.access))),
             None => {
-                self.discard();
-                End::Final(Err(unsure("no answer to COMMIT")))
+                // Not cancelled: a server that waits for its standby would stop waiting,
+                // and the commit would be visible before it is safe.
+                drop(Client::take(self.client));
+                self.primary.drop_idle();
+                End::Unsure("no answer to COMMIT".to_owned())
             }
         }
     }
 
     fn roll_back(self, error: Error, conflict: bool) -> End {
-        match self.finish("ROLLBACK", ROLLBACK_LIMIT) {
+        let roll_back = async {
+            let answer = timeout(ROLLBACK_LIMIT, self.client.batch_execute("ROLLBACK"));
+            answer.await.ok()
+        };
+        match self.handle.block_on(roll_back) {
             Some(Ok(())) if conflict => End::Conflict(self.client),
             Some(Ok(())) => End::Final(Err(error)),
             _ => {
@@ -172,12 +309,6 @@ impl Link {
                 End::Final(Err(error))
             }
         }
-    }
-
-    /// `None` when there was no answer in time.
-    fn finish(&self, sql: &str, limit: Duration) -> Option<Result<(), tokio_postgres::Error>> {
-        self.handle
-            .block_on(async { timeout(limit, self.client.batch_execute(sql)).await.ok() })
     }
 
     /// Cancels the running statement and drops the connection, so that the late end of

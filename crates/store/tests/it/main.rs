@@ -11,6 +11,7 @@ mod announcements;
 mod budget;
 mod engines;
 mod hosts;
+mod lost;
 mod migrations;
 mod pgbouncer;
 mod postgres;

@@ -1,5 +1,7 @@
 //! Migrations: once, in order, and never against the record.
 
+use std::time::{Duration, Instant};
+
 use kit::{Store, counter::Migrations, sql::Migration};
 use store::{Database, Options, STORAGE_ERROR, testing};
 
@@ -18,6 +20,17 @@ const TWO: Migration = Migration {
     version: 2,
     name: "rows",
     sql: "ALTER TABLE seat ADD COLUMN line TEXT; CREATE INDEX seat_line ON seat (line);",
+};
+const LATER: Migration = Migration {
+    version: 3,
+    name: "later",
+    sql: "CREATE TABLE later (id BIGINT);",
+};
+const CONTRACT: Migration = Migration {
+    version: 3,
+    name: "no labels",
+    sql: "-- needs step 2
+        ALTER TABLE seat DROP COLUMN label;",
 };
 const EDITED: Migration = Migration {
     version: 1,
@@ -102,7 +115,8 @@ async fn another_history_is_refused() {
         let error = database.migrate(steps(&[EDITED, TWO])).await.unwrap_err();
         assert_eq!(error.code, STORAGE_ERROR);
         assert!(error.message.contains("another version"), "{error}");
-        let error = database.migrate(steps(&[ONE])).await.unwrap_err();
+        // An unknown step before a known one.
+        let error = database.migrate(steps(&[ONE, LATER])).await.unwrap_err();
         assert_eq!(error.code, STORAGE_ERROR);
         assert!(
             error.message.contains("written by a newer version"),
@@ -110,6 +124,69 @@ async fn another_history_is_refused() {
         );
         database.migrate(steps(&[ONE, TWO])).await.unwrap();
     }
+}
+
+/// Desks are replaced one after the other, so an older program starts beside a newer one
+/// as long as the tables suit both.
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn an_older_program_starts_unless_a_step_needs_a_newer_one() {
+    for scratch in testing::both().await {
+        let (old, new) = (&scratch.database, &scratch.again().await);
+        old.migrate(steps(&[ONE])).await.unwrap();
+        new.migrate(steps(&[ONE, TWO])).await.unwrap();
+        old.migrate(steps(&[ONE])).await.unwrap();
+        let seat = |sql: &mut dyn kit::Sql| sql.execute("INSERT INTO seat (id) VALUES (2)", &[]);
+        write(old, seat).await.unwrap();
+        // Now the newer one takes away what the older one uses.
+        new.migrate(steps(&[ONE, TWO, CONTRACT])).await.unwrap();
+        let error = old.migrate(steps(&[ONE])).await.unwrap_err();
+        assert_eq!(error.code, STORAGE_ERROR);
+        assert!(error.message.contains("too old"), "{error}");
+        assert!(error.next.unwrap().contains("Replace this program"));
+        // One that knows the step it needs goes on.
+        new.migrate(steps(&[ONE, TWO])).await.unwrap();
+    }
+}
+
+/// Tables of before the record of what programs need.
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn tables_without_that_record_are_only_for_programs_that_know_all_steps() {
+    for scratch in testing::both().await {
+        let database = &scratch.database;
+        database.migrate(steps(&[ONE, TWO])).await.unwrap();
+        write(database, |sql| {
+            sql.execute("DELETE FROM madoguchi_compatibility", &[])
+        })
+        .await
+        .unwrap();
+        let error = database.migrate(steps(&[ONE])).await.unwrap_err();
+        assert!(
+            error.message.contains("written by a newer version"),
+            "{error}"
+        );
+        database.migrate(steps(&[ONE, TWO])).await.unwrap();
+        database.migrate(steps(&[ONE])).await.unwrap();
+    }
+}
+
+/// A desk that runs while a newer one changes the tables reports it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn a_running_program_reports_that_it_is_too_old() {
+    let scratch = testing::postgres().await;
+    let (old, new) = (&scratch.database, &scratch.again().await);
+    old.migrate(steps(&[ONE])).await.unwrap();
+    new.migrate(steps(&[ONE, TWO])).await.unwrap();
+    new.migrate(steps(&[ONE, TWO, CONTRACT])).await.unwrap();
+    let started = Instant::now();
+    while old.trouble().is_none() {
+        assert!(started.elapsed() < Duration::from_secs(30));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(old.trouble().unwrap().contains("too old"));
+    assert_eq!(new.trouble(), None);
 }
 
 #[tokio::test]
