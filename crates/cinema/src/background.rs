@@ -62,7 +62,7 @@ impl Background for BackgroundWork {
 }
 
 async fn run(state: &Arc<CounterState>, announce: &Announce) {
-    let clock = Clock::system();
+    let clock = state.store.clock();
     // From here on every booking has a ticket, and signing needs no query.
     if let Err(error) = tickets::key(state, &Context::of_the_desk(clock.clone())).await {
         tracing::warn!(%error, cause = ?error.cause, "there is no key for tickets yet");

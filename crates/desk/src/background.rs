@@ -11,6 +11,9 @@ const EVERY: Duration = Duration::from_secs(60 * 60);
 /// How often to look for audit segments whose process died.
 const RECOVER_EVERY: Duration = Duration::from_secs(15);
 
+/// For this long after the database was away, nobody is taken for dead.
+const AFTER_ABSENCE: Duration = Duration::from_secs(30);
+
 /// Starts the background work. It runs until the desk stops.
 pub fn start(desk: &Arc<Desk>) {
     for window in &desk.windows {
@@ -73,6 +76,11 @@ async fn recover_audit(desk: &Desk) {
     let Some(trail) = desk.audit.trail.clone() else {
         return;
     };
+    // Processes that live could not show it while their database was away.
+    let own = desk.state.opened().map(|state| &state.store);
+    if own.is_some_and(|store| store.was_away_within(AFTER_ABSENCE)) {
+        return;
+    }
     let stores = desk.windows.iter().filter_map(|window| {
         let store = window.counter.store.as_ref()?;
         Some((window.counter.about.name, Arc::clone(store)))

@@ -66,9 +66,9 @@ impl Desk {
 
         // limit
         let caller = &who.caller.id;
-        if let Err(retry_after_ms) = self.limiter.admit(caller, counter).await {
+        if let Err(why) = self.limiter.admit(caller, counter).await {
             self.audit.refused(Some(caller), counter, self.clock.now());
-            return Err(Refusal::RateLimited { retry_after_ms });
+            return Err(why.into());
         }
         if !methods::offers(&window.counter, method) {
             self.audit.refused(Some(caller), counter, self.clock.now());

@@ -15,6 +15,7 @@ use crate::{
     stations::{
         authorize::Target,
         identify::{Identified, Unidentified},
+        limit::{self, NotAdmitted},
     },
     trace::{Arrival, TraceContext},
 };
@@ -80,6 +81,11 @@ pub enum Refusal {
     RateLimited {
         retry_after_ms: u64,
     },
+    /// The desk can't reach its database, so it knows neither the key nor the count of
+    /// requests.
+    Unavailable {
+        retry_after_ms: u64,
+    },
     /// The method is not supported. The text lists those that are.
     UnknownMethod(String),
     UnknownTool {
@@ -94,6 +100,20 @@ impl Refusal {
         match why {
             Unidentified::InvalidKey => Self::InvalidKey,
             Unidentified::OutOfScope => Self::OutOfScope { counter },
+            Unidentified::Unavailable => Self::Unavailable {
+                retry_after_ms: limit::UNREADABLE_MS,
+            },
+        }
+    }
+}
+
+impl From<NotAdmitted> for Refusal {
+    fn from(why: NotAdmitted) -> Self {
+        match why {
+            NotAdmitted::OverLimit { retry_after_ms } => Self::RateLimited { retry_after_ms },
+            NotAdmitted::Unavailable => Self::Unavailable {
+                retry_after_ms: limit::UNREADABLE_MS,
+            },
         }
     }
 }

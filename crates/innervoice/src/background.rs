@@ -5,7 +5,6 @@ use std::{sync::Arc, time::Duration};
 use kit::{
     BoxFuture, Presence, Result,
     counter::{Announce, Background},
-    time::Clock,
 };
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -33,7 +32,7 @@ impl Workers {
 
 impl Background for Workers {
     fn start(&self, announce: Announce) {
-        let clock = Clock::system();
+        let clock = self.state.store.clock();
         let presence = self.state.store.presence().unwrap_or_else(|error| {
             tracing::warn!(%error, cause = ?error.cause, "unfinished work of this process will wait until its claims expire");
             Presence::unmarked()

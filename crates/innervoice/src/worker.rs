@@ -12,7 +12,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
-use kit::{Presence, Result, Store, lease, sql::Budget, time::Clock};
+use kit::{Presence, Result, Store, error::UNAVAILABLE, lease, sql::Budget, time::Clock};
 use tokio_util::sync::CancellationToken;
 
 use crate::state::CounterState;
@@ -54,12 +54,23 @@ impl Worker {
         round: impl Fn() -> F,
     ) {
         let mut pause = EVERY;
+        let mut is_away = false;
         loop {
             // A round is never aborted: a message that is being sent would have to
             // wait for its claim to expire. A round that panics does not end the
             // later ones.
             pause = match AssertUnwindSafe(round()).catch_unwind().await {
-                Ok(Ok(())) => EVERY,
+                Ok(Ok(())) => {
+                    is_away = false;
+                    EVERY
+                }
+                // The store itself has waited, and the work begins soon after it is back.
+                Ok(Err(error)) if error.code == UNAVAILABLE => {
+                    if !std::mem::replace(&mut is_away, true) {
+                        tracing::warn!(%error, cause = ?error.cause, lease, "background work waits for the database");
+                    }
+                    EVERY
+                }
                 Ok(Err(error)) => {
                     tracing::warn!(%error, cause = ?error.cause, lease, "background work failed; it is retried");
                     (pause * 2).min(LONGEST_PAUSE)

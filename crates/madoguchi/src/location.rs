@@ -1,9 +1,12 @@
 //! Where data is kept: the data directory and the database.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use desk::settings;
-use kit::{Error, Result};
+use kit::{Error, Result, time::Clock};
 use store::{Options, url::DatabaseUrl};
 
 use crate::config::invalid;
@@ -34,8 +37,9 @@ pub fn database_url(configured: &str, data: Option<&Path>) -> Result<DatabaseUrl
     }
 }
 
-/// How the configured database is opened.
-pub fn database_options(configured: &settings::Database) -> Result<Options> {
+/// How the configured database is opened. `clock` keeps the time of its server, if there
+/// is one.
+pub fn database_options(configured: &settings::Database, clock: &Clock) -> Result<Options> {
     let listen = match configured.listen_url.trim() {
         "" => None,
         url => match DatabaseUrl::parse(url)? {
@@ -51,6 +55,7 @@ pub fn database_options(configured: &settings::Database) -> Result<Options> {
     Ok(Options {
         password_file: (!password_file.is_empty()).then(|| password_file.into()),
         listen,
+        clock: clock.clone(),
         ..own_database_options(configured)
     })
 }
@@ -61,6 +66,7 @@ pub fn own_database_options(configured: &settings::Database) -> Options {
     Options {
         pool: usize::try_from(configured.pool.get()).unwrap_or(usize::MAX),
         pgbouncer: configured.pgbouncer,
+        wait_for_primary: Duration::from_secs(configured.wait_for_primary.into()),
         ..Options::default()
     }
 }

@@ -51,7 +51,13 @@ pub struct OwnRows {
 pub fn own_rows(global: &Global, config: &Config) -> OwnRows {
     let databases = Databases::default();
     OwnRows {
-        state: Arc::new(own_state(global, config, None, &databases)),
+        state: Arc::new(own_state(
+            global,
+            config,
+            &Clock::system(),
+            None,
+            &databases,
+        )),
         databases,
     }
 }
@@ -69,10 +75,12 @@ impl OwnRows {
 fn own_state(
     global: &Global,
     config: &Config,
+    clock: &Clock,
     shared: Option<Arc<dyn Store>>,
     databases: &Databases,
 ) -> DeskState {
     let (database, data) = (config.settings.database.clone(), global.data.clone());
+    let clock = clock.clone();
     let embedded = match database_url(&database.url, data.as_deref()) {
         Ok(DatabaseUrl::Sqlite(path)) => Some(path),
         // An invalid URL is reported when it is opened.
@@ -81,7 +89,7 @@ fn own_state(
     let state = own_state::state(
         move || {
             let url = database_url(&database.url, data.as_deref())?;
-            Ok((url, database_options(&database)?))
+            Ok((url, database_options(&database, &clock)?))
         },
         config.settings.identity.secret.clone(),
         shared,
@@ -128,6 +136,8 @@ async fn open_all(
     let registrations = chosen(only, options)?;
     check_names(&config)?;
     let databases = Databases::default();
+    // Shared by the desk and its database, whose time it keeps.
+    let clock = Clock::system();
     let mut shared: Option<Arc<dyn Store>> = None;
     let (mut open, mut moved) = (Vec::new(), Vec::new());
     for registration in registrations {
@@ -148,7 +158,8 @@ async fn open_all(
             (None, _) => match on_postgres(global, &config, registration)? {
                 None => None,
                 Some(moves) => {
-                    let store = shared_store(global, &config, &databases, &mut shared).await?;
+                    let store =
+                        shared_store(global, &config, &clock, &databases, &mut shared).await?;
                     store.migrate(moves.migrations).await?;
                     (moves.check)(settings.clone(), Arc::clone(&store)).await?;
                     Some(store)
@@ -162,16 +173,16 @@ async fn open_all(
                 Some(store)
             }
             (Some(migrations), None) => {
-                let store = shared_store(global, &config, &databases, &mut shared).await?;
+                let store = shared_store(global, &config, &clock, &databases, &mut shared).await?;
                 store.migrate(migrations).await?;
                 Some(store)
             }
         };
         open.push(registration.open(settings, store)?);
     }
-    let own = Arc::new(own_state(global, &config, shared, &databases));
+    let own = Arc::new(own_state(global, &config, &clock, shared, &databases));
     let trail = audit_place(global, &config, &own)?;
-    let desk = Desk::new(open, config.settings, Clock::system(), own)?.audited(&trail)?;
+    let desk = Desk::new(open, config.settings, clock, own)?.audited(&trail)?;
     Ok(Opened {
         desk: Arc::new(desk),
         databases,
@@ -184,6 +195,7 @@ async fn open_all(
 async fn shared_store(
     global: &Global,
     config: &Config,
+    clock: &Clock,
     databases: &Databases,
     shared: &mut Option<Arc<dyn Store>>,
 ) -> Result<Arc<dyn Store>> {
@@ -192,7 +204,7 @@ async fn shared_store(
     }
     let database = &config.settings.database;
     let url = database_url(&database.url, global.data.as_deref())?;
-    let store = open_store(&url, database_options(database)?, databases).await?;
+    let store = open_store(&url, database_options(database, clock)?, databases).await?;
     *shared = Some(Arc::clone(&store));
     Ok(store)
 }
@@ -224,7 +236,7 @@ pub async fn moved_store(
     let Some(moves) = on_postgres(global, config, registration)? else {
         return Ok(None);
     };
-    let store = shared_store(global, config, databases, &mut None).await?;
+    let store = shared_store(global, config, &Clock::system(), databases, &mut None).await?;
     store.migrate(moves.migrations).await?;
     Ok(Some(store))
 }

@@ -22,7 +22,7 @@ pub fn usable(global: &Global, config: &Config) -> Result<()> {
     described(config, &CounterOptions::default(), None)?;
     check_names(config)?;
     database_url(&config.settings.database.url, global.data.as_deref())?;
-    database_options(&config.settings.database)?;
+    database_options(&config.settings.database, &Clock::system())?;
     tls::read(&config.settings.tls)?;
     let encrypted = config.settings.tls.is_set();
     for (section, listener) in config.listeners() {

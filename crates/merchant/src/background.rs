@@ -32,7 +32,7 @@ impl BackgroundWork {
 
 impl Background for BackgroundWork {
     fn start(&self, _: Announce) {
-        let clock = Clock::system();
+        let clock = self.state.store.clock();
         self.state.finder.start(&clock);
         tokio::spawn(delete_expired(
             Arc::clone(&self.state),

@@ -6,10 +6,10 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
 use kit::{
     Blocking, Error, Param, Result, Sql, Store, lease,
     sql::{Budget, values},
+    time::Clock,
 };
 use tokio::runtime::Handle;
 
@@ -77,6 +77,11 @@ impl Table {
         Ok(&self.state.get().await?.store)
     }
 
+    /// The clock by which leases expire.
+    fn clock(&self) -> Result<Clock> {
+        Ok(self.runtime.block_on(self.store())?.clock())
+    }
+
     fn lines(&self, segment: &str) -> Result<Vec<(String, Option<String>)>> {
         let segment = segment.to_owned();
         self.query(move |sql| {
@@ -91,8 +96,8 @@ impl Table {
     }
 }
 
-fn now() -> i64 {
-    Timestamp::now().as_millisecond()
+fn now(clock: &Clock) -> i64 {
+    clock.now().as_millisecond()
 }
 
 fn lease_of(segment: &str) -> String {
@@ -126,11 +131,11 @@ fn number(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
-fn renew(sql: &mut dyn Sql, segment: &str, holder: &str) -> Result<bool> {
+fn renew(sql: &mut dyn Sql, segment: &str, holder: &str, clock: &Clock) -> Result<bool> {
     let renewed = sql.execute(
         "UPDATE leases SET expires_at = $1 WHERE name = $2 AND holder = $3",
         &[
-            (now() + LEASE_MS).into(),
+            (now(clock) + LEASE_MS).into(),
             (&lease_of(segment)).into(),
             holder.into(),
         ],
@@ -249,20 +254,22 @@ impl AuditStore for Table {
     }
 
     fn is_live(&self, segment: &str) -> Result<bool> {
-        let lease = lease_of(segment);
+        let (lease, clock) = (lease_of(segment), self.clock()?);
         self.query(move |sql| {
             let row = sql.query_one(
                 "SELECT expires_at FROM leases WHERE name = $1",
                 &[(&lease).into()],
             )?;
             let expires = row.map(|row| row.int(0)).transpose()?;
-            Ok(expires.is_some_and(|at| at > now()))
+            Ok(expires.is_some_and(|at| at > now(&clock)))
         })
     }
 
     fn claim(&self, segment: &str) -> Result<Option<SegmentClaim>> {
         let (lease, holder) = (lease_of(segment), self.holder.clone());
+        let clock = self.clock()?;
         let claimed = self.transaction(move |sql| {
+            let now = now(&clock);
             // Not `lease::hold`: a lease that no longer exists belonged to a segment
             // that is sealed now.
             sql.execute(
@@ -270,9 +277,9 @@ impl AuditStore for Table {
                  WHERE name = $3 AND expires_at <= $4",
                 &[
                     (&holder).into(),
-                    (now() + CLAIM_MS).into(),
+                    (now + CLAIM_MS).into(),
                     (&lease).into(),
-                    now().into(),
+                    now.into(),
                 ],
             )
         })?;
@@ -298,8 +305,9 @@ impl AuditStore for Table {
 
     fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn SegmentWriter>> {
         let (name, holder, line) = (segment.to_owned(), self.holder.clone(), first.clone());
+        let clock = self.clock()?;
         self.transaction(move |sql| {
-            lease::hold(sql, &lease_of(&name), &holder, now(), LEASE_MS)?;
+            lease::hold(sql, &lease_of(&name), &holder, now(&clock), LEASE_MS)?;
             insert(sql, &name, std::slice::from_ref(&line))
         })?;
         Ok(Box::new(TableSegmentWriter {
@@ -385,9 +393,9 @@ struct TableSegmentWriter {
 impl SegmentWriter for TableSegmentWriter {
     fn append(&mut self, lines: &[Line], _: bool) -> Result<Appended> {
         let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
-        let lines = lines.to_vec();
+        let (lines, clock) = (lines.to_vec(), self.table.clock()?);
         self.table.transaction(move |sql| {
-            if !renew(sql, &segment, &holder)? {
+            if !renew(sql, &segment, &holder, &clock)? {
                 return Ok(Appended::Lost);
             }
             insert(sql, &segment, &lines)?;
@@ -398,9 +406,10 @@ impl SegmentWriter for TableSegmentWriter {
     fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
         let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
         let (last, seal) = (last.clone(), vec![(seal, last.at)]);
+        let clock = self.table.clock()?;
         self.table.transaction(move |sql| {
             // Without the lease, another process has already sealed it.
-            if renew(sql, &segment, &holder)? {
+            if renew(sql, &segment, &holder, &clock)? {
                 insert(sql, &segment, std::slice::from_ref(&last))?;
                 lease::release(sql, &lease_of(&segment), &holder)?;
                 add_checkpoints(sql, &seal)?;

@@ -18,6 +18,9 @@ pub struct Database {
     pub listen_url: String,
     /// Keeps nothing in a session, for poolers in transaction mode. PgBouncer is recognised without it.
     pub pgbouncer: bool,
+    /// How long a call waits while PostgreSQL has no primary, in seconds. After that it is answered with UNAVAILABLE and when to try again.
+    #[schemars(range(min = 0, max = 600))]
+    pub wait_for_primary: u32,
 }
 
 const POOL: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
@@ -30,6 +33,7 @@ impl Default for Database {
             pool: POOL,
             listen_url: String::new(),
             pgbouncer: false,
+            wait_for_primary: 5,
         }
     }
 }

@@ -89,7 +89,7 @@ impl Outcome {
         match self {
             Self::Done | Self::Failed(_) | Self::Abandoned => true,
             Self::Asked => false,
-            Self::Refused(code) => code == kit::error::TIMEOUT || *code == Error::cancelled().code,
+            Self::Refused(code) => kit::error::may_have_changed_something(code),
         }
     }
 }

@@ -29,7 +29,17 @@ use crate::{settings::Limits, state::DeskState};
 
 /// What a caller is told to wait when the shared count can't be read: until then
 /// nobody is let through.
-const UNREADABLE_MS: u64 = 1_000;
+pub const UNREADABLE_MS: u64 = 1_000;
+
+/// Why a request does not pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAdmitted {
+    OverLimit {
+        retry_after_ms: u64,
+    },
+    /// The database with the count can't be reached.
+    Unavailable,
+}
 
 pub struct Limiter {
     per_minute: HashMap<String, u64>,
@@ -60,24 +70,26 @@ impl Limiter {
         }
     }
 
-    /// `Err` with the milliseconds to wait. A refused request does not count.
-    pub async fn admit(&self, caller: &Arc<str>, counter: &'static str) -> Result<(), u64> {
+    /// A refused request does not count.
+    pub async fn admit(&self, caller: &Arc<str>, counter: &'static str) -> Result<(), NotAdmitted> {
         // The common case, no limit, takes no lock.
         let Some(limit) = self.per_minute.get(counter) else {
             return Ok(());
         };
         let who = (Arc::clone(caller), counter);
-        self.check_full(&who)?;
+        let full = |retry_after_ms| NotAdmitted::OverLimit { retry_after_ms };
+        self.check_full(&who).map_err(full)?;
         match self.take(&who, *limit).await {
             Ok(Admission::Admitted) => Ok(()),
             Ok(Admission::RetryAfter(wait_ms)) => {
                 self.set_full(who, wait_ms);
-                Err(wait_ms)
+                Err(full(wait_ms))
             }
+            Err(error) if error.code == kit::error::UNAVAILABLE => Err(NotAdmitted::Unavailable),
             Err(error) => {
                 tracing::error!(cause = ?error.cause, "the shared limit could not be read");
                 self.set_full(who, UNREADABLE_MS);
-                Err(UNREADABLE_MS)
+                Err(full(UNREADABLE_MS))
             }
         }
     }
@@ -126,7 +138,9 @@ mod tests {
         let limiter = Limiter::new(&limits, &[], &state, &Clock::system());
         assert_eq!(
             limiter.admit(&"key".into(), "innervoice").await,
-            Err(UNREADABLE_MS)
+            Err(NotAdmitted::OverLimit {
+                retry_after_ms: UNREADABLE_MS
+            })
         );
         assert_eq!(limiter.admit(&"key".into(), "cinema").await, Ok(()));
     }

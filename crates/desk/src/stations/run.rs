@@ -99,8 +99,8 @@ async fn outside_transaction(
         )),
         Run::Query(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
-            let work = store(window)?.query(context.budget(), move |sql| {
-                handler(&inside, sql, arguments)
+            let work = store(window)?.query_again(context.budget(), move |sql| {
+                handler(&inside, sql, arguments.clone())
             });
             within(limit + GRACE, trace.job(QUERY, work)).await
         }
@@ -126,8 +126,8 @@ async fn ready(
         }
         Run::Prepared(prepare) => {
             let prepare = Arc::clone(prepare);
-            let prepared = store(window)?.query(context.budget(), move |sql| {
-                prepare(&inside, sql, arguments)
+            let prepared = store(window)?.query_again(context.budget(), move |sql| {
+                prepare(&inside, sql, arguments.clone())
             });
             within(tool.tool.time_limit + GRACE, trace.job(QUERY, prepared)).await
         }
@@ -252,7 +252,7 @@ async fn redeem_before(desk: &Desk, context: &Context, approval: &str) -> Result
 async fn keep_after(desk: &Desk, approval: &str, result: &Result<Reply>) -> Result<bool> {
     let asks_back = matches!(result, Ok(Reply::InputRequired { .. }));
     let text = match result {
-        Err(error) if error.is_internal() || error.code == kit::error::TIMEOUT => return Ok(false),
+        Err(error) if error.is_internal() || is_unknown(error) => return Ok(false),
         result => redemption::text(result.as_ref())?,
     };
     let approval = approval.to_owned();
@@ -264,6 +264,11 @@ async fn keep_after(desk: &Desk, approval: &str, result: &Result<Reply>) -> Resu
         })
         .await?;
     Ok(!asks_back)
+}
+
+/// Whether the error leaves open what was done.
+fn is_unknown(error: &Error) -> bool {
+    error.code == kit::error::TIMEOUT || error.code == kit::error::OUTCOME_UNKNOWN
 }
 
 /// Work outside a transaction may be half done.

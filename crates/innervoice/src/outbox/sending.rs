@@ -8,7 +8,11 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
-use kit::{Result, Sql, sql::Budget};
+use kit::{
+    Error, Result, Sql,
+    error::{OUTCOME_UNKNOWN, UNAVAILABLE},
+    sql::Budget,
+};
 use tokio::time::Instant;
 
 use crate::{
@@ -19,6 +23,7 @@ use crate::{
 /// How long a claim lasts after it is taken or renewed. It exceeds [`LOST`] by more
 /// than the clocks of two machines differ.
 const CLAIM_MS: i64 = 45_000;
+const CLAIM: Duration = Duration::from_millis(CLAIM_MS as u64);
 const RENEW: Duration = Duration::from_secs(5);
 /// A claim that was not renewed for this long counts as lost.
 const LOST: Duration = Duration::from_secs(15);
@@ -52,6 +57,8 @@ impl Worker {
                 })
                 .await?;
             holders.retain(|holder| self.store().is_gone(holder));
+            // While the database was away nobody could renew a claim.
+            let has_run_out = has_run_out && !self.store().was_away_within(CLAIM);
             let abandoned = has_run_out || !holders.is_empty();
             if (due.is_empty() && !abandoned) || !self.holds(LEASE).await? {
                 return Ok(());
@@ -82,7 +89,7 @@ impl Worker {
         let next = now + pause_after(item.attempts);
         let settle = Arc::new((item.id, holder, outcome));
         // Without a record the message counts as not sent once the claim expires,
-        // so a busy database is retried.
+        // so a busy database is retried, and one that is away is waited for.
         let mut tries = 1;
         loop {
             let settle = Arc::clone(&settle);
@@ -92,6 +99,7 @@ impl Worker {
             };
             match self.store().transaction(Budget::default(), settle).await {
                 Ok(_) => return Ok(()),
+                Err(error) if is_away(&error) && !self.stop.is_cancelled() => {}
                 Err(error) if tries == SETTLE_TRIES => return Err(error),
                 Err(_) => tries += 1,
             }
@@ -137,4 +145,9 @@ impl Worker {
             }
         }
     }
+}
+
+/// Whether a later attempt may find the database there.
+fn is_away(error: &Error) -> bool {
+    error.code == UNAVAILABLE || error.code == OUTCOME_UNKNOWN
 }

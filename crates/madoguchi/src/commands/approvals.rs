@@ -9,7 +9,6 @@ use kit::{
     Result,
     context::Language,
     text::{visible, visible_lines},
-    time::Clock,
 };
 use serde_json::{Value, json};
 
@@ -41,8 +40,8 @@ async fn act(
     own: &OwnRows,
     action: &ApprovalsAction,
 ) -> Result<Styled> {
-    own.state().await?;
-    let approvals = Approvals::new(&own.state, &Clock::system());
+    let clock = own.state().await?.store.clock();
+    let approvals = Approvals::new(&own.state, &clock);
     match action {
         ApprovalsAction::List { pending, json } => {
             let only = pending.then_some(Status::Pending);
@@ -52,7 +51,7 @@ async fn act(
             Ok(if *json {
                 pretty(&Value::Array(found.iter().map(described).collect())).into()
             } else {
-                cards(&found)
+                cards(&found, clock.now().as_millisecond())
             })
         }
         ApprovalsAction::Approve { id, always, json } => {
@@ -130,11 +129,10 @@ fn described(approval: &Approval) -> Value {
 }
 
 /// Approvals with everything that a person needs to decide.
-fn cards(approvals: &[Approval]) -> Styled {
+fn cards(approvals: &[Approval], now: i64) -> Styled {
     if approvals.is_empty() {
         return pick("No approvals are pending.", "承認待ちはありません。").into();
     }
-    let now = Clock::system().now().as_millisecond();
     let mut text = Styled::default();
     for (number, approval) in approvals.iter().enumerate() {
         if number > 0 {

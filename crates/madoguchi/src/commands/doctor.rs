@@ -58,7 +58,11 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let options = CounterOptions::default();
     let config = match open::configuration(global, &options) {
-        Ok(config) => config,
+        Ok(mut config) => {
+            // Says at once what is away.
+            config.settings.database.wait_for_primary = 0;
+            config
+        }
         Err(error) => {
             findings.push(bad("configuration", &error));
             return Ok(findings);

@@ -36,7 +36,7 @@ pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
 }
 
 async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<Styled> {
-    let now = Timestamp::now();
+    let now = state.store.clock().now();
     let now_ms = now.as_millisecond();
     match action {
         KeysAction::Create(create) => {

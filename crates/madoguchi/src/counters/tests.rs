@@ -41,3 +41,34 @@ fn no_two_counters_share_a_name_a_port_or_a_flag() {
         }
     }
 }
+
+/// Desks of two versions may share a database, so what older programs use stays, unless
+/// a step says what it needs.
+#[test]
+fn steps_add_to_tables_or_say_what_they_need() {
+    let of_counters = all().iter().filter_map(|counter| counter.migrations);
+    let shared = [
+        desk::ledger::MIGRATIONS,
+        kit::lease::MIGRATIONS,
+        kit::usage::MIGRATIONS,
+    ];
+    for migrations in of_counters.chain(shared) {
+        for step in migrations.steps {
+            let text = step.sql.to_uppercase();
+            let needs_newer = text.trim_start().starts_with("-- NEEDS STEP ");
+            let takes_away = ["DROP ", "RENAME ", "ALTER COLUMN", "SET NOT NULL"];
+            let takes_away = takes_away.iter().any(|words| text.contains(words));
+            // A row that an older program inserts has no value for such a column.
+            let demands = |statement: &str| {
+                let adds = statement.contains("ADD COLUMN") && statement.contains("NOT NULL");
+                adds && !statement.contains("DEFAULT")
+            };
+            let demands = text.split(';').any(demands);
+            let (owner, version) = (migrations.owner, step.version);
+            assert!(
+                needs_newer || !(takes_away || demands),
+                "step {version} of {owner} must begin with `-- needs step N`"
+            );
+        }
+    }
+}

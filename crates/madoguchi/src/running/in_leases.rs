@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use desk::state::DeskState;
-use kit::{Error, Result, Store, lease, sql::Budget, time::Clock};
+use kit::{Error, Result, Store, lease, sql::Budget};
 use tokio::task::JoinHandle;
 
 use super::running_desk::RunningDesk;
@@ -51,9 +51,9 @@ impl AnnouncedLease {
 }
 
 async fn hold(store: &Arc<dyn Store>, name: &str, holder: &str) -> Result<()> {
-    let (name, holder) = (name.to_owned(), holder.to_owned());
+    let (name, holder, clock) = (name.to_owned(), holder.to_owned(), store.clock());
     let hold = move |sql: &mut dyn kit::Sql| {
-        let now = Clock::system().now().as_millisecond();
+        let now = clock.now().as_millisecond();
         lease::remove_expired(sql, PREFIX, now)?;
         lease::hold(sql, &name, &holder, now, LASTS.as_millis() as i64).map(drop)
     };
@@ -61,8 +61,8 @@ async fn hold(store: &Arc<dyn Store>, name: &str, holder: &str) -> Result<()> {
 }
 
 pub async fn desks(state: &Arc<DeskState>) -> Result<Vec<RunningDesk>> {
-    let now = Clock::system().now().as_millisecond();
     let store = &state.get().await?.store;
+    let now = store.clock().now().as_millisecond();
     let holders = store
         .query(Budget::default(), move |sql| {
             lease::holders(sql, PREFIX, now)

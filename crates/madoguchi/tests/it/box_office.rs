@@ -3,7 +3,8 @@
 //!
 //! The customers hold, extend, book, cancel, exchange, wait, look and retry at two desks
 //! on one database. The nemesis kills desks (SIGKILL) and starts others, moves the clock
-//! beyond the end of every hold, and lets customers hang up before they hear the answer.
+//! beyond the end of every hold (on PostgreSQL, whose own clock counts, it makes the
+//! desks' clocks wrong by hours), and lets customers hang up before they hear the answer.
 //! A customer who heard nothing retries with the same idempotency key.
 //!
 //! `BOX_OFFICE_KILLS` sets how many desks are killed (12 if unset), `BOX_OFFICE_SEED` the

@@ -9,6 +9,7 @@
 mod cinema;
 pub mod clients;
 mod desk;
+mod fake_time;
 mod http;
 mod mail;
 mod peer;
@@ -24,6 +25,7 @@ use sha2::{Digest, Sha256};
 
 pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
 pub use desk::{Desk, modern_headers, post};
+pub use fake_time::fake_time;
 pub use http::{
     Answer, Session, TryAnswer, connect_from, request, request_over, try_request, upgrade_head,
 };

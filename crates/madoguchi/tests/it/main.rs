@@ -42,6 +42,7 @@ mod install;
 mod keys;
 mod ledger;
 mod limits;
+mod lost_database;
 mod merchant;
 mod merchant_carts;
 mod merchant_index;

@@ -87,6 +87,7 @@ pub fn status(refusal: &Refusal) -> StatusCode {
         Refusal::InvalidKey => StatusCode::UNAUTHORIZED,
         Refusal::OutOfScope { .. } => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::UnknownTool { .. } | Refusal::UnknownMethod(_) => StatusCode::NOT_FOUND,
     }
 }
@@ -103,7 +104,7 @@ pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
             let scope = "Bearer realm=\"madoguchi\", error=\"insufficient_scope\"";
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(scope));
         }
-        Refusal::RateLimited { retry_after_ms } => {
+        Refusal::RateLimited { retry_after_ms } | Refusal::Unavailable { retry_after_ms } => {
             let seconds = HeaderValue::from(retry_after_ms.div_ceil(1000));
             headers.insert(header::RETRY_AFTER, seconds);
         }

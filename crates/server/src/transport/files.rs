@@ -47,18 +47,24 @@ pub async fn serve(
         return no_such_file();
     };
     let about = counter.about.name;
-    let Some(who) = desk.keyring.identify_for_file(key, about, name).await else {
-        from.wrong_key();
-        desk.refuse_unidentified(window, Unidentified::InvalidKey);
-        return no_such_file();
+    let who = match desk.keyring.identify_for_file(key, about, name).await {
+        Ok(who) => who,
+        Err(Unidentified::Unavailable) => {
+            return answer::refusal(None, &Refusal::of(Unidentified::Unavailable, about));
+        }
+        Err(_) => {
+            from.wrong_key();
+            desk.refuse_unidentified(window, Unidentified::InvalidKey);
+            return no_such_file();
+        }
     };
     // Before it is read: a slow client may need longer than the time limit of
     // unidentified connections.
     if let Err(full) = open.settle(Standing::Identified) {
         return full.answer();
     }
-    if let Err(retry_after_ms) = desk.limiter.admit(&who.caller.id, about).await {
-        return answer::refusal(None, &Refusal::RateLimited { retry_after_ms });
+    if let Err(why) = desk.limiter.admit(&who.caller.id, about).await {
+        return answer::refusal(None, &why.into());
     }
     let mut context = Context::of_the_desk(desk.clock.clone());
     context.caller = who.caller.clone();

@@ -197,6 +197,9 @@ fn ready(desk: &Desk, has_key: bool) -> String {
 async fn stores_answer(desk: &Desk) -> Result<(), String> {
     for window in &desk.windows {
         if let Some(store) = &window.counter.store {
+            if let Some(trouble) = store.trouble() {
+                return Err(format!("database: {trouble}"));
+            }
             let budget = kit::sql::Budget {
                 deadline: Some(std::time::Instant::now() + Duration::from_secs(2)),
                 ..Default::default()

@@ -12,7 +12,7 @@ use desk::{
 };
 use kit::{
     Error,
-    error::{CANCELLED, TIMEOUT},
+    error::{CANCELLED, TIMEOUT, UNAVAILABLE},
     ids::CallId,
 };
 use rmcp::model as mcp;
@@ -96,6 +96,12 @@ impl From<&Refusal> for Fault {
                 message: "Rate limit exceeded".into(),
                 data: Some(json!({ "retry_after_ms": retry_after_ms })),
             },
+            Refusal::Unavailable { retry_after_ms } => Self {
+                code: 503,
+                message: "The database can't be reached. Nothing was done; try again in a moment."
+                    .into(),
+                data: Some(json!({ "retry_after_ms": retry_after_ms })),
+            },
             Refusal::UnknownMethod(explained) => Self {
                 code: -32601,
                 message: explained.clone(),
@@ -168,7 +174,7 @@ pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::Err
             mcp::ErrorData::new(mcp::ErrorCode(403), error.text(), Some(error.structured()))
         }
         // Nothing is wrong with the request.
-        (TIMEOUT | CANCELLED, _) => {
+        (TIMEOUT | CANCELLED | UNAVAILABLE, _) => {
             mcp::ErrorData::internal_error(error.text(), Some(error.structured()))
         }
         _ => mcp::ErrorData::invalid_params(error.text(), Some(error.structured())),

@@ -137,7 +137,7 @@ pub fn pending(pending: &Pending<'_>) -> Error {
 
 pub fn unknown_outcome(approval: &Approval) -> Error {
     Error::new(
-        "OUTCOME_UNKNOWN",
+        kit::error::OUTCOME_UNKNOWN,
         "This was approved and begun, but its result is not recorded: it was interrupted, or another process is still working on it.",
     )
     .next("Check whether it took effect. The same call asks again after the approval has expired.")

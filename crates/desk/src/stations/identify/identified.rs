@@ -26,6 +26,8 @@ pub enum Unidentified {
     InvalidKey,
     /// The key is valid, but not for this counter.
     OutOfScope,
+    /// The key is not known here, and the rows can't be read at present.
+    Unavailable,
 }
 
 /// A caller and its rights.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{About, Caller, Result, sql::Budget, time::Clock};
+use kit::{About, Caller, Result, error::UNAVAILABLE, sql::Budget, time::Clock};
 
 use super::{
     configured_keys::ConfiguredKeys,
@@ -26,8 +26,9 @@ pub struct Keyring {
     always_needed: Vec<&'static str>,
     configured: ConfiguredKeys,
     stored: StoredKeys,
-    /// When the rows were last reloaded because of an unknown key.
-    reloaded: tokio::sync::Mutex<Option<Instant>>,
+    /// When the rows were last reloaded because of an unknown key, and whether the
+    /// database was there.
+    reloaded: tokio::sync::Mutex<Option<(Instant, bool)>>,
     state: Arc<DeskState>,
     clock: Clock,
 }
@@ -71,7 +72,7 @@ impl Keyring {
             }
             Credentials::Key(key) | Credentials::LocalUserWith(key) => key,
         };
-        let found = self.find(key).await.ok_or(Unidentified::InvalidKey)?;
+        let found = self.find(key).await?.ok_or(Unidentified::InvalidKey)?;
         let found = self.used(found, counter, None)?;
         let is_local = matches!(credentials, Credentials::LocalUserWith(_));
         Ok(Identified::with_key(found, is_local))
@@ -90,6 +91,7 @@ impl Keyring {
             Credentials::Nothing { key_required } => !key_required,
             Credentials::Key(key) | Credentials::LocalUserWith(key) => {
                 let found = self.find(key).await;
+                let found = found.ok().flatten();
                 found.is_some_and(|found| found.file.is_none() && !found.has_expired(self.now()))
             }
         }
@@ -101,10 +103,12 @@ impl Keyring {
         key: &str,
         counter: &str,
         file: &str,
-    ) -> Option<Identified> {
-        let found = self.find_or_reload(keys::id_of(key)?, key).await?;
-        let found = self.used(found, counter, Some(file)).ok()?;
-        Some(Identified::with_key(found, false))
+    ) -> Result<Identified, Unidentified> {
+        let id = keys::id_of(key).ok_or(Unidentified::InvalidKey)?;
+        let found = self.find_or_reload(id, key).await?;
+        let found = found.ok_or(Unidentified::InvalidKey)?;
+        let found = self.used(found, counter, Some(file))?;
+        Ok(Identified::with_key(found, false))
     }
 
     /// Returns the key if it is valid for this, and notes its use.
@@ -138,20 +142,23 @@ impl Keyring {
         }
     }
 
-    async fn find(&self, key: &str) -> Option<Arc<Key>> {
+    async fn find(&self, key: &str) -> Result<Option<Arc<Key>>, Unidentified> {
         match keys::id_of(key) {
-            None => self.configured.find(key),
+            None => Ok(self.configured.find(key)),
             Some(id) => self.find_or_reload(id, key).await,
         }
     }
 
-    async fn find_or_reload(&self, id: &str, key: &str) -> Option<Arc<Key>> {
+    async fn find_or_reload(&self, id: &str, key: &str) -> Result<Option<Arc<Key>>, Unidentified> {
         if let Some(found) = self.find_stored(id, key).await {
-            return Some(found);
+            return Ok(Some(found));
         }
         // It may have just been created, perhaps by another process.
-        self.reload().await;
-        self.find_stored(id, key).await
+        let is_current = self.reload().await;
+        match self.find_stored(id, key).await {
+            None if !is_current => Err(Unidentified::Unavailable),
+            found => Ok(found),
+        }
     }
 
     async fn find_stored(&self, id: &str, key: &str) -> Option<Arc<Key>> {
@@ -159,21 +166,25 @@ impl Keyring {
         self.stored.find(id, key, &state.keys, self.now())
     }
 
-    /// Returns after the rows were read at least once since the call. A flood of wrong
-    /// keys shares one reload.
-    async fn reload(&self) {
+    /// Returns after the rows were read at least once since the call; `false` if the
+    /// database is away. A flood of wrong keys shares one reload.
+    async fn reload(&self) -> bool {
         let asked = Instant::now();
         let mut reloaded = self.reloaded.lock().await;
-        if let Some(last) = *reloaded {
+        if let Some((last, is_current)) = *reloaded {
             if last > asked {
-                return;
+                return is_current;
             }
             tokio::time::sleep_until((last + RELOAD_EVERY).into()).await;
         }
-        *reloaded = Some(Instant::now());
-        if let Err(error) = self.refresh().await {
+        let began = Instant::now();
+        let read = self.refresh().await;
+        if let Err(error) = &read {
             tracing::warn!(cause = ?error.cause, "keys could not be read");
         }
+        let is_current = !read.is_err_and(|error| error.code == UNAVAILABLE);
+        *reloaded = Some((began, is_current));
+        is_current
     }
 
     /// Reads the rows if they changed.

@@ -1,7 +1,7 @@
 //! `madoguchi approvals open`: one-time links to the consoles of the desks that run
 //! on this data.
 
-use kit::{Error, Result, context::Language, time::Clock};
+use kit::{Error, Result, context::Language};
 use serde_json::json;
 use server::console::links;
 
@@ -26,8 +26,8 @@ pub async fn links(
 ) -> Result<Styled> {
     let running = running::desks(global, config, &own.state).await?;
     let consoles = consoles(global, config, port, &running)?;
-    let now = Clock::system().now().as_millisecond();
     let state = own.state().await?;
+    let now = state.store.clock().now().as_millisecond();
     let mut urls = Vec::new();
     for console in &consoles {
         urls.push(links::address(console, &links::create(state, now).await?));

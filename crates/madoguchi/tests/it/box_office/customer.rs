@@ -16,7 +16,14 @@ const NUMBERS: std::ops::Range<u32> = 1..9;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Errors after which another try may succeed.
-const PASSING: &[&str] = &["CANCELLED", "TIMEOUT", "INTERNAL_ERROR", "STORAGE_ERROR"];
+const PASSING: &[&str] = &[
+    "CANCELLED",
+    "TIMEOUT",
+    "INTERNAL_ERROR",
+    "STORAGE_ERROR",
+    "UNAVAILABLE",
+    "OUTCOME_UNKNOWN",
+];
 /// How often the customer tries again after an error of the program.
 const MOST_FAILURES: u32 = 20;
 

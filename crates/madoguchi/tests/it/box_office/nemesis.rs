@@ -6,42 +6,38 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::json;
 
 use super::history::World;
-use crate::harness::{Desk, Place};
+use crate::harness::{Desk, Place, fake_time};
 
 const DESKS: usize = 2;
 /// Beyond the end of every hold, and of every offer to a party that waits.
 const JUMP_SECONDS: i64 = 11 * 60;
 
-/// Debian's libfaketime, which makes the clock of a process follow a file.
-fn fake_time() -> PathBuf {
-    let folders = fs::read_dir("/usr/lib").unwrap();
-    let libraries = folders.map(|it| it.unwrap().path().join("faketime/libfaketime.so.1"));
-    let mut found = libraries.filter(|library| library.exists());
-    found
-        .next()
-        .expect("scripts/test --setup installs libfaketime")
-}
-
 pub struct Nemesis {
     place: Place,
     url: Option<String>,
-    clock: PathBuf,
+    /// The files that the clocks of the desks follow. On SQLite all desks are on one
+    /// machine and have one clock. On PostgreSQL each has its own, and none matters.
+    clocks: [PathBuf; DESKS],
     desks: Vec<Desk>,
     dice: StdRng,
 }
 
 impl Nemesis {
     pub async fn open(place: &Place, url: Option<&str>, seed: u64) -> Self {
+        let clock = |number: usize| {
+            let number = if url.is_some() { number } else { 0 };
+            place.file(&format!("clock-{number}"), "+0s\n")
+        };
         let mut nemesis = Self {
-            clock: place.file("clock", "+0s\n"),
+            clocks: std::array::from_fn(clock),
             place: place.clone(),
             url: url.map(str::to_owned),
             desks: Vec::new(),
             dice: StdRng::seed_from_u64(seed),
         };
         place.load_demo(&nemesis.environment());
-        for _ in 0..DESKS {
-            let desk = nemesis.start().await;
+        for number in 0..DESKS {
+            let desk = nemesis.start(number).await;
             nemesis.desks.push(desk);
         }
         nemesis
@@ -53,11 +49,14 @@ impl Nemesis {
             .collect()
     }
 
-    async fn start(&self) -> Desk {
+    async fn start(&self, number: usize) -> Desk {
         let mut setup = Desk::setup()
             .place(&self.place)
             .env("LD_PRELOAD", fake_time().to_str().unwrap())
-            .env("FAKETIME_TIMESTAMP_FILE", self.clock.to_str().unwrap())
+            .env(
+                "FAKETIME_TIMESTAMP_FILE",
+                self.clocks[number].to_str().unwrap(),
+            )
             .env("FAKETIME_NO_CACHE", "1")
             .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         for (name, value) in self.environment() {
@@ -102,22 +101,34 @@ impl Nemesis {
         for kill in 0..kills {
             self.pause(100..500).await;
             if kill % 4 == 3 {
-                let ahead = world.jump(JUMP_SECONDS);
-                // Written beside and renamed: a desk never reads half of it.
-                let fresh = self.place.file("clock.new", &format!("+{ahead}s\n"));
-                fs::rename(fresh, &self.clock).unwrap();
+                self.jump(world);
                 self.pause(50..200).await;
             }
             let victim = self.dice.random_range(0..DESKS);
             self.desks[victim].signal("KILL");
             self.pause(0..100).await;
-            let fresh = self.start().await;
+            let fresh = self.start(victim).await;
             let gone = std::mem::replace(&mut self.desks[victim], fresh);
             drop(gone);
             let ports = self.desks.iter().map(|desk| desk.port).collect();
             *world.ports.lock().unwrap() = ports;
         }
         self.pause(200..500).await;
+    }
+
+    /// On SQLite holds expire by the desks' clock. On PostgreSQL they do not, so the
+    /// checker must not notice that it is wrong by hours.
+    fn jump(&mut self, world: &World) {
+        let (clock, seconds) = match self.url {
+            None => (0, world.jump(JUMP_SECONDS)),
+            Some(_) => {
+                let clock = self.dice.random_range(0..DESKS);
+                (clock, self.dice.random_range(-30_000..30_000))
+            }
+        };
+        // Written beside and renamed: a desk never reads half of it.
+        let fresh = self.place.file("clock.new", &format!("{seconds:+}s\n"));
+        fs::rename(fresh, &self.clocks[clock]).unwrap();
     }
 
     async fn pause(&mut self, milliseconds: std::ops::Range<u64>) {

@@ -59,6 +59,7 @@ fn refused(why: Unidentified) -> Farewell {
     match why {
         Unidentified::InvalidKey => INVALID_KEY,
         Unidentified::OutOfScope => (CloseCode::Policy, "The key does not open this counter"),
+        Unidentified::Unavailable => (CloseCode::Again, "The database can't be reached"),
     }
 }
 

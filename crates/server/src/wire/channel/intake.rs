@@ -286,6 +286,10 @@ impl Intake {
                 let why = match refusal {
                     Refusal::InvalidKey => Unidentified::InvalidKey,
                     Refusal::OutOfScope { .. } => Unidentified::OutOfScope,
+                    // The key is only looked up when a connection begins.
+                    Refusal::Unavailable { .. } if self.channel.identified.is_err() => {
+                        Unidentified::Unavailable
+                    }
                     _ => return None,
                 };
                 if why == Unidentified::InvalidKey {
