@@ -180,6 +180,25 @@ async fn bookings_go_on_at_a_promoted_standby() {
     office.close_and_check(&url).await;
 }
 
+/// Probes, `doctor` and refusals while the database is away.
+async fn says_so(desk: &Desk, unknown: &str, environment: &[(&str, &str)]) {
+    let ready = desk.get("/readyz").await;
+    assert_eq!(ready.status, 503);
+    mentions(&ready.text(), &["database: PostgreSQL has no primary"]);
+    assert_eq!(desk.get("/livez").await.status, 200);
+    // A key that the desk has not seen yet is not called wrong, and a limit that can't be
+    // counted is not called reached.
+    for (key, counter) in [(unknown, "cinema"), ("a key from the file", "fixture")] {
+        let answer = desk.call_as(key, counter, "no_matter", json!({})).await;
+        assert_eq!(answer.status, 503, "{counter} {}", answer.text());
+        assert_eq!(answer.header("retry-after"), Some("1"));
+        assert_eq!(answer.message()["error"]["code"], 503);
+    }
+    let doctor = desk.place.run_with(&["doctor"], environment);
+    assert_ne!(doctor.code, Some(0));
+    mentions(&doctor.stdout, &["FAIL store", "can't be reached"]);
+}
+
 /// Whoever asks is told that the database is away and when to retry. Nothing has to be
 /// restarted when it comes back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -228,21 +247,7 @@ async fn a_desk_without_its_database_says_so_and_comes_back_by_itself() {
         "{:?}",
         started.elapsed()
     );
-    let ready = desk.get("/readyz").await;
-    assert_eq!(ready.status, 503);
-    mentions(&ready.text(), &["database: PostgreSQL has no primary"]);
-    assert_eq!(desk.get("/livez").await.status, 200);
-    // A key that the desk has not seen yet is not called wrong, and a limit that can't be
-    // counted is not called reached.
-    for (key, counter) in [(&*unknown, "cinema"), ("a key from the file", "fixture")] {
-        let answer = desk.call_as(key, counter, "no_matter", json!({})).await;
-        assert_eq!(answer.status, 503, "{counter} {}", answer.text());
-        assert_eq!(answer.header("retry-after"), Some("1"));
-        assert_eq!(answer.message()["error"]["code"], 503);
-    }
-    let doctor = desk.place.run_with(&["doctor"], &environment);
-    assert_ne!(doctor.code, Some(0));
-    mentions(&doctor.stdout, &["FAIL store", "can't be reached"]);
+    says_so(&desk, &unknown, &environment).await;
 
     let server = blocking(move || {
         server.start();

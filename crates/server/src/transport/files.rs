@@ -18,7 +18,7 @@ use desk::{
     pipeline::{Admitted, ReadRequest, Refusal},
     stations::{authorize::Target, identify::Unidentified},
 };
-use kit::Context;
+use kit::{Context, counter::File};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -94,6 +94,10 @@ pub async fn serve(
     let Some(file) = found else {
         return no_such_file();
     };
+    deliver(file, request)
+}
+
+fn deliver(file: File, request: &HeaderMap) -> Response {
     let tag = format!("\"{}\"", hex(&Sha256::digest(&file.bytes)));
     let mut response = if is_known(request, &tag) {
         let mut response = Response::new(Body::empty());
