@@ -107,9 +107,13 @@ async fn a_wrong_key_comes_with_the_command_that_makes_one() {
 async fn data_of_a_newer_version() {
     let place = Place::new();
     place.run_line("keys list").ok();
-    let newer = "INSERT INTO madoguchi_migrations VALUES ('desk', 999, 'x', 'x', 0)";
-    let database = clients::python_reading(&place, "database.py", newer.into());
-    database.await.ok();
+    for newer in [
+        "INSERT INTO madoguchi_migrations VALUES ('desk', 999, 'x', 'x', 0)",
+        "UPDATE madoguchi_compatibility SET oldest = 999 WHERE owner = 'desk'",
+    ] {
+        let database = clients::python_reading(&place, "database.py", newer.into());
+        database.await.ok();
+    }
     ends_with(place.run_line("keys list"), "madoguchi serve --data DIR");
     ends_with(place.run_line("serve"), "madoguchi serve --data DIR");
 }
