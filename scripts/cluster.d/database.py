@@ -175,7 +175,7 @@ defaults
     timeout connect 2s
     timeout client 10m
     timeout server 10m
-    timeout check 2s
+    timeout check {check}s
     retries 2
 
 # The primary alone answers OPTIONS /primary with 200. When a node is no longer it, its
@@ -274,7 +274,7 @@ class Database:
         ]
         desks = [f"    server desk{n} 127.0.0.1:{ports[f'desk{n}']} check" for n in MEMBERS]
         text = HAPROXY.format(
-            database=ports["database"], desks=ports["desks"],
+            database=ports["database"], desks=ports["desks"], check=max(2, self.ttl // 5),
             nodes="\n".join(nodes), each_desk="\n".join(desks),
         )  # fmt: skip
         config = write(self.folder / "haproxy.cfg", text)
