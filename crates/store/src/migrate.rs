@@ -183,7 +183,7 @@ pub(crate) fn too_old_text(owner: &str) -> String {
 fn too_old(owner: &str, newest: i64, oldest: Option<i64>) -> Error {
     storage(
         too_old_text(owner),
-        format!("{REPLACE} Nothing was changed."),
+        format!("{REPLACE} Or begin with other data: madoguchi serve --data DIR"),
         format!("this program knows step {newest} of `{owner}` and needs {oldest:?}"),
     )
 }

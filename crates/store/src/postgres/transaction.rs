@@ -313,7 +313,14 @@ impl Link {
 
     /// Cancels the running statement and drops the connection, so that the late end of
     /// one job never affects the next.
+    ///
+    /// PgBouncer rolls back when its client hangs up. It gets no cancellation: version
+    /// 1.18 can crash when the client of one is gone.
     fn discard(self) {
+        if self.client.is_pooled {
+            drop(Client::take(self.client));
+            return;
+        }
         let (cancel, tls) = (self.client.cancel_token(), self.client.tls());
         let client = Client::take(self.client);
         self.handle.spawn(async move {
