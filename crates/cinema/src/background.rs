@@ -169,8 +169,6 @@ async fn delete_old(state: &CounterState, now: i64) -> Result<()> {
             break;
         }
     }
-    // A week covers the time in which no desk ran.
-    let from = before - 7 * REMEMBERED;
-    let deletion = move |sql: &mut dyn kit::Sql| store::delete_waiting(sql, from, before);
+    let deletion = move |sql: &mut dyn kit::Sql| store::delete_waiting(sql, before);
     state.store.transaction(Budget::default(), deletion).await
 }

@@ -14,7 +14,7 @@ use crate::{
         Listing, Show, Status,
         hall::{Hall, SeatMap},
         party::half_couples,
-        quote::{Quote, Tickets},
+        quote::{Quote, TicketCounts},
         seat::{Seat, SeatReference, join, side_by_side},
         when::rfc3339,
     },
@@ -91,7 +91,7 @@ impl Order {
         mut self,
         state: &CounterState,
         sql: &mut dyn Sql,
-        tickets: Option<&Tickets>,
+        tickets: Option<&TicketCounts>,
     ) -> Result<Self> {
         self.price = quote(state, sql, &self.show, &self.hall, &self.seats, tickets)?;
         Ok(self)

@@ -5,6 +5,7 @@
 //! removed completely.
 
 mod data;
+mod past;
 mod timetable;
 
 use std::sync::Arc;
@@ -143,6 +144,7 @@ impl Demo for DemoData {
             if last < last_day(today)? {
                 let from = last.tomorrow().map_err(Error::internal)?.max(today);
                 self.fill(context, from, false).await?;
+                past::forget(&self.store, today).await?;
             }
             Ok(())
         })

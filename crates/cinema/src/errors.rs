@@ -1,13 +1,12 @@
-//! Every error of the counter. Those of tickets are in [`tickets`].
+//! Every error of the counter. Those of tickets and prices are in [`tickets`] and [`prices`].
 
+mod prices;
 mod tickets;
 
 pub use tickets::{TicketRefusal, already_admitted, no_ticket, ticket_refused};
 
-mod prices;
-
 use jiff::civil::Date;
-use kit::{Error, Rule, Shortlist};
+use kit::{Error, Rule, Shortlist, tool::rule};
 use serde_json::{Value, json};
 
 use crate::{
@@ -37,19 +36,6 @@ pub const FROM_TIME_PATTERN: Rule = rule("from_time", "*", INVALID_TIME, INVALID
 pub const TO_TIME_PATTERN: Rule = rule("to_time", "*", INVALID_TIME, INVALID_TIME_MESSAGE);
 pub const TIME_TYPE: Rule = rule("start_time", "type", INVALID_TIME, INVALID_TIME_MESSAGE);
 pub const SEATS_MIN: Rule = rule("seat_ids", "minItems", NO_SEATS, NO_SEATS_MESSAGE);
-const fn rule(
-    field: &'static str,
-    keyword: &'static str,
-    code: &'static str,
-    message: &'static str,
-) -> Rule {
-    Rule {
-        field,
-        keyword,
-        code,
-        message,
-    }
-}
 
 pub fn invalid_date() -> Error {
     Error::new(INVALID_DATE, INVALID_DATE_MESSAGE).details(json!({ "field": "date" }))

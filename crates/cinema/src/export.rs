@@ -5,7 +5,7 @@ mod tables;
 
 use std::{
     fs,
-    io::Write as _,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,7 +13,7 @@ use std::{
 use kit::{
     Blocking, BoxFuture, Context, Error, Result, Sql, Store,
     counter::{Export, Exported, Format},
-    rows::to_csv,
+    file_rows::to_csv,
 };
 use serde_json::Value;
 
@@ -69,17 +69,22 @@ fn write(
     let is_one_file = target
         .extension()
         .is_some_and(|extension| extension == "json");
-    let files: Vec<(PathBuf, Vec<u8>)> = match (format, is_one_file) {
+    let files: Files = match (format, is_one_file) {
         (Format::Json, true) => vec![(target.to_owned(), document(tables)?)],
         (Format::Csv, true) => {
             let error = Error::new("NOT_A_DIRECTORY", "CSV needs a file for each kind of rows.");
             return Err(error.next("Give a directory, or use --format json."));
         }
-        _ => directory(tables, target, format, overwrite)?,
+        _ => directory(tables, target, format)?,
     };
-    for (path, bytes) in &files {
-        write_file(path, bytes, overwrite)?;
+    let earlier = match is_one_file {
+        true => vec![target.to_owned()],
+        false => possible_files(tables, target).collect(),
+    };
+    if let Some(path) = earlier.iter().find(|path| path.exists() && !overwrite) {
+        return Err(exists(path));
     }
+    replace(&earlier, &files)?;
     let counts: Vec<(&str, usize)> = tables
         .iter()
         .map(|table| (table.noun, table.rows.len()))
@@ -99,24 +104,18 @@ fn write(
     })
 }
 
-/// The files of a directory. Files of an earlier export, in either format, would be
-/// imported with the new ones: they are refused, or removed with `overwrite`.
-fn directory(
-    tables: &[Table],
-    target: &Path,
-    format: Format,
-    overwrite: bool,
-) -> Result<Vec<(PathBuf, Vec<u8>)>> {
-    fs::create_dir_all(target).map_err(|error| unwritable(target, &error))?;
-    let names = tables.iter().flat_map(|table| {
+/// Where each file goes, and what it contains.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// The files that an export to a directory may have, in either format.
+fn possible_files<'a>(tables: &'a [Table], target: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+    tables.iter().flat_map(move |table| {
         ["json", "csv"].map(|extension| target.join(table.name).with_extension(extension))
-    });
-    for path in names.filter(|path| path.exists()) {
-        if !overwrite {
-            return Err(exists(&path));
-        }
-        fs::remove_file(&path).map_err(|error| unwritable(&path, &error))?;
-    }
+    })
+}
+
+fn directory(tables: &[Table], target: &Path, format: Format) -> Result<Files> {
+    kit::durable::create_directory(target, 0o777).map_err(|error| unwritable(target, &error))?;
     let mut files = Vec::new();
     for table in tables.iter().filter(|table| !table.rows.is_empty()) {
         let (extension, bytes) = match format {
@@ -186,28 +185,54 @@ fn cell(value: &Value) -> String {
     }
 }
 
+/// Puts the files in the place of those of an earlier export. Nothing of it is touched before
+/// all new files are on disk. What they do not replace is removed: it would be imported with
+/// them.
+fn replace(earlier: &[PathBuf], files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    let written = files.iter().try_for_each(|(path, bytes)| {
+        write_beside(path, bytes).map_err(|error| unwritable(path, &error))
+    });
+    if written.is_err() {
+        for (path, _) in files {
+            let _ = fs::remove_file(beside(path));
+        }
+        return written;
+    }
+    for (path, _) in files {
+        let renamed = fs::rename(beside(path), path);
+        renamed
+            .and_then(|()| kit::durable::sync_name(path))
+            .map_err(|error| unwritable(path, &error))?;
+    }
+    let is_new = |path: &Path| files.iter().any(|(new, _)| new == path);
+    for path in earlier.iter().filter(|path| path.exists() && !is_new(path)) {
+        fs::remove_file(path).map_err(|error| unwritable(path, &error))?;
+    }
+    Ok(())
+}
+
 /// Writes a file that only its owner can read: whoever knows a reservation's id can
 /// cancel it.
-fn write_file(path: &Path, bytes: &[u8], overwrite: bool) -> Result<()> {
-    if path.exists() && !overwrite {
-        return Err(exists(path));
+fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = beside(path);
+    // From an export that was killed.
+    if new.exists() {
+        fs::remove_file(&new)?;
     }
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Where a file is until it is complete.
+fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
-    let new = path.with_file_name(name);
-    let result = options.open(&new).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&new, path)
-    });
-    result.map_err(|error| {
-        let _ = fs::remove_file(&new);
-        unwritable(path, &error)
-    })
+    path.with_file_name(name)
 }
 
 fn exists(path: &Path) -> Error {

@@ -9,6 +9,7 @@
 mod answers;
 mod background;
 mod booking;
+mod console_page;
 mod demo;
 mod errors;
 mod export;
@@ -28,6 +29,7 @@ mod ticket_keys;
 mod tickets;
 mod tools;
 mod uris;
+mod views;
 mod waiting;
 
 use std::sync::Arc;
@@ -70,6 +72,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "locks for callers",
             sql: include_str!("../migrations/0006.sql"),
         },
+        Migration {
+            version: 7,
+            name: "bookings at the console",
+            sql: include_str!("../migrations/0007.sql"),
+        },
     ],
 };
 
@@ -78,7 +85,9 @@ const ABOUT: About = About {
     server_name: "cinema",
     version: "1.0.0",
     title: "Cinema box office",
+    japanese_title: "映画館の窓口",
     summary: "Find a film, a screening and the best seats, hold, book, exchange and cancel them.",
+    japanese_summary: "映画や上映、おすすめの席を探し、座席の仮押さえ、予約、変更、取り消しをします。",
     description: "映画館窓口業務を行うエージェントのMCPツール群",
     instructions: "You are at the box office of a cinema. get_show_schedule without a film is the \
         programme of a day, with filters for time, genre, age class and seats together. Find a \
@@ -117,11 +126,13 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
         ],
         prompts: vec![Arc::new(prompts::box_office_clerk(&state))],
         resources: Some(Arc::new(resources::CinemaResources::new(&state, &store))),
+        views: views::ALL,
         files: None,
         demo: Some(Arc::new(demo::DemoData::new(&state, &store))),
         import: Some(Arc::new(import::CinemaImport::new(&state, &store))),
         export: Some(Arc::new(export::CinemaExport::new(&state, &store))),
         background: Some(Arc::new(background::BackgroundWork::new(&state))),
+        page: Some(Arc::new(console_page::CinemaPage::new(&state, &store))),
         store: Some(store),
     }
 }

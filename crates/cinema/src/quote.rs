@@ -10,7 +10,7 @@ use crate::{
         Show,
         hall::{GENERAL, Hall},
         prices::{Occasion, PriceList},
-        quote::{Quote, Tickets},
+        quote::{Quote, TicketCounts},
         seat::Seat,
     },
     state::CounterState,
@@ -26,7 +26,7 @@ pub fn quote(
     show: &Show,
     hall: &Hall,
     seats: &[Seat],
-    tickets: Option<&Tickets>,
+    tickets: Option<&TicketCounts>,
 ) -> Result<Option<Quote>> {
     let (Some(list), Some(occasion)) = (state.prices(sql, show)?, Occasion::of(show)) else {
         return Ok(None);
@@ -67,7 +67,7 @@ pub fn requote(
     sql: &mut dyn Sql,
     before: Option<&Quote>,
     order: (&Show, &Hall, &[Seat]),
-    tickets: Option<&Tickets>,
+    tickets: Option<&TicketCounts>,
 ) -> Result<Option<Quote>> {
     let (show, hall, seats) = order;
     let named = tickets.filter(|tickets| tickets.values().any(|count| *count > 0));
@@ -79,7 +79,7 @@ pub fn requote(
 }
 
 /// The class of each ticket, in the order of the price list.
-fn classes(list: &PriceList, tickets: &Tickets, seats: usize) -> Result<Vec<String>> {
+fn classes(list: &PriceList, tickets: &TicketCounts, seats: usize) -> Result<Vec<String>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, count) in tickets {
         let class = list

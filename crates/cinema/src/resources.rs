@@ -6,7 +6,9 @@ use std::sync::Arc;
 use kit::{
     BoxFuture, Context, Result, Sql, Store,
     page::{Page, unknown_cursor},
-    resource::{Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
+    resource::{
+        Body, CompletionQuestion, Contents, Reference, Resource, Resources, Shows, Template,
+    },
 };
 use serde::Serialize;
 
@@ -249,7 +251,7 @@ impl Resources for CinemaResources {
     fn complete<'a>(
         &'a self,
         context: &'a Context,
-        question: &'a Question,
+        question: &'a CompletionQuestion,
     ) -> BoxFuture<'a, Result<Vec<String>>> {
         Box::pin(async move {
             let values = match (&question.about, question.argument.as_str()) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use jiff::{ToSpan, civil::Date, tz::TimeZone};
-use kit::{Context, Result, Sql, Store, Waits};
+use kit::{Context, Result, Sql, Store, WaitLimit};
 use tokio::sync::Notify;
 
 use crate::{
@@ -34,7 +34,7 @@ pub struct CounterState {
     pub zone: TimeZone,
     pub store: Arc<dyn Store>,
     /// Calls that wait for seats.
-    pub waits: Waits,
+    pub waits: WaitLimit,
     /// A party has joined a waiting list.
     pub waiting_changed: Notify,
     /// Seat plans by hall. A plan rarely changes and every booking needs it; the
@@ -51,7 +51,7 @@ impl CounterState {
             zone: settings.zone(),
             settings,
             store: Arc::clone(store),
-            waits: Waits::new(WAITS_PER_CALLER, WAITS),
+            waits: WaitLimit::new(WAITS_PER_CALLER, WAITS),
             waiting_changed: Notify::new(),
             plans: Mutex::default(),
             ticket_keys: TicketKeys::default(),

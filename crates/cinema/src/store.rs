@@ -1,8 +1,10 @@
 //! The rows: one SQL text for both engines, with as few statements as possible.
-//! `films` and `shows` read the programme, `bookings` keeps reservations, `seats` who
-//! owns a seat, `waiting` who waits for one, `halls` seat plans, `tickets` the key of
-//! tickets and who was admitted, `documents` the price list and the place.
+//! `films` and `shows` read the programme, `bookings` keeps reservations, `booking_lists`
+//! lists them, `seats` says who owns a seat, `waiting` who waits for one. `halls` has seat
+//! plans, `tickets` the key of tickets and who was admitted, `documents` the price list and
+//! the place.
 
+mod booking_lists;
 mod bookings;
 mod documents;
 mod exports;
@@ -15,6 +17,7 @@ mod shows;
 mod tickets;
 mod waiting;
 
+pub use booking_lists::{ListedBooking, bookings_at_console, bookings_of_show};
 pub use bookings::{
     HOLDS_PER_DELETION, NewReservation, Revision, StoredReservation, book, delete_expired_holds,
     expiring, held_by_caller, lock_caller, lock_show, locked_reservation, remove, reservation,
@@ -35,7 +38,8 @@ pub use seats::{
     Owned, keep_until, owned_seats, release, seats_of_caller, take, taken_by_show, taken_seats,
 };
 pub use shows::{
-    Filter, ListFrom, coming_days, coming_ids, listings, show, shows_from, shows_with_waiting,
+    Filter, ListFrom, coming_days, coming_ids, days_from, listings, show, shows_from,
+    shows_with_waiting,
 };
 pub use tickets::{admit, booked_ids, keep_ticket_secret, ticket_secret};
 pub use waiting::{

@@ -13,8 +13,8 @@ pub mod redemption;
 mod registry;
 mod rows;
 
-pub use approval::{Approval, Decision, LAPSES_MS, LONGEST_QUESTION, Question, Status};
+pub use approval::{Approval, ApprovalQuestion, Decision, LAPSES_MS, LONGEST_QUESTION, Status};
 pub use grants::{Grant, GrantScope};
 pub use in_use::{ApprovalHolder, ApprovalInUse};
 pub use registry::Approvals;
-pub use rows::{give_back, mark_used};
+pub use rows::{give_back, lapse_all, mark_used};

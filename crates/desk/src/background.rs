@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kit::Context;
+use tokio::time::MissedTickBehavior;
 
 use crate::{audit, desk::Desk, ledger, watch};
 
@@ -11,15 +12,18 @@ const EVERY: Duration = Duration::from_secs(60 * 60);
 /// How often to look for audit segments whose process died.
 const RECOVER_EVERY: Duration = Duration::from_secs(15);
 
+/// How often sealed audit segments are compressed, and the disk's space is looked at.
+const TIDY_EVERY: Duration = Duration::from_secs(30);
+
 /// For this long after the database was away, nobody is taken for dead.
 const AFTER_ABSENCE: Duration = Duration::from_secs(30);
 
 /// Starts the background work. It runs until the desk stops.
 pub fn start(desk: &Arc<Desk>) {
-    for window in &desk.windows {
-        if let Some(background) = &window.counter.background {
-            let window = Arc::clone(window);
-            background.start(Arc::new(move |change| window.publish([change])));
+    for served in &desk.counters {
+        if let Some(background) = &served.counter.background {
+            let served = Arc::clone(served);
+            background.start(Arc::new(move |change| served.publish([change])));
         }
     }
     tokio::spawn(watch::watch(Arc::clone(desk)));
@@ -28,8 +32,8 @@ pub fn start(desk: &Arc<Desk>) {
 
 /// Stops it, after the last call.
 pub async fn stop(desk: &Desk) {
-    for window in &desk.windows {
-        if let Some(background) = &window.counter.background {
+    for served in &desk.counters {
+        if let Some(background) = &served.counter.background {
             background.stop().await;
         }
     }
@@ -38,10 +42,17 @@ pub async fn stop(desk: &Desk) {
 
 async fn run(desk: Arc<Desk>) {
     let mut hourly = tokio::time::interval_at(tokio::time::Instant::now() + EVERY, EVERY);
+    let mut recovering =
+        tokio::time::interval_at(tokio::time::Instant::now() + RECOVER_EVERY, RECOVER_EVERY);
+    recovering.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut tidying = tokio::time::interval(TIDY_EVERY);
+    tidying.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut was_short = false;
     loop {
         tokio::select! {
             _ = hourly.tick() => once(&desk).await,
-            () = tokio::time::sleep(RECOVER_EVERY) => recover_audit(&desk).await,
+            _ = tidying.tick() => tidy_audit(&desk, &mut was_short).await,
+            _ = recovering.tick() => recover_audit(&desk).await,
             () = desk.stopping.cancelled() => return,
         }
     }
@@ -52,16 +63,16 @@ pub async fn once(desk: &Desk) {
     if let Err(error) = desk.approvals.purge().await {
         tracing::warn!(%error, cause = ?error.cause, "old approvals could not be dropped");
     }
-    for window in &desk.windows {
-        let counter = window.counter.about.name;
+    for served in &desk.counters {
+        let counter = served.counter.about.name;
         let context = Context::of_the_desk(desk.clock.clone());
-        if let Some(demo) = &window.counter.demo
+        if let Some(demo) = &served.counter.demo
             && let Err(error) = demo.refresh(&context).await
         {
             tracing::warn!(counter, %error, cause = ?error.cause, "demo data could not be kept current");
         }
-        window.publish(context.take_changes());
-        if let Some(store) = &window.counter.store
+        served.publish(context.take_changes());
+        if let Some(store) = &served.counter.store
             && let Err(error) = ledger::purge(store, desk.clock.now().as_millisecond()).await
         {
             tracing::warn!(counter, %error, cause = ?error.cause, "old replies could not be dropped");
@@ -81,9 +92,9 @@ async fn recover_audit(desk: &Desk) {
     if own.is_some_and(|store| store.was_away_within(AFTER_ABSENCE)) {
         return;
     }
-    let stores = desk.windows.iter().filter_map(|window| {
-        let store = window.counter.store.as_ref()?;
-        Some((window.counter.about.name, Arc::clone(store)))
+    let stores = desk.counters.iter().filter_map(|served| {
+        let store = served.counter.store.as_ref()?;
+        Some((served.counter.about.name, Arc::clone(store)))
     });
     let rows: Vec<audit::CounterStore> = stores.collect();
     let store = Arc::clone(&trail.store);
@@ -127,6 +138,47 @@ async fn drop_old_audit(desk: &Desk) {
         Ok(segments) => tracing::info!(segments, "dropped old audit segments"),
         Err(error) => {
             tracing::warn!(error = %error.text(), cause = ?error.cause, "old audit segments could not be dropped");
+        }
+    }
+}
+
+/// Compresses sealed segments, drops the oldest of a trail that is too large, and looks
+/// how long the disk will suffice.
+async fn tidy_audit(desk: &Desk, was_short: &mut bool) {
+    let Some(trail) = desk.audit.trail.clone() else {
+        return;
+    };
+    let (settings, now) = (desk.settings.audit.clone(), trail.now());
+    let tidied = audit::blocking(&trail.store, move |store, _| {
+        let compressed = store.compress();
+        let dropped = audit::drop_excess(store, settings.max_bytes, now)?;
+        let space = audit::Space::read(store, &settings, now)?;
+        compressed.map(|compressed| (compressed, dropped, space))
+    });
+    match tidied.await {
+        Ok((compressed, dropped, space)) => {
+            if compressed > 0 {
+                tracing::debug!(files = compressed, "compressed the audit trail");
+            }
+            if dropped > 0 {
+                tracing::warn!(
+                    segments = dropped,
+                    "dropped the oldest audit segments: the trail was larger than max_bytes"
+                );
+            }
+            desk.metrics.space.set(space);
+            if space.is_short() && !*was_short {
+                tracing::warn!(
+                    free_bytes = space.free,
+                    audit_bytes_per_day = space.per_day,
+                    days_left = space.days_left,
+                    "the disk will soon be full"
+                );
+            }
+            *was_short = space.is_short();
+        }
+        Err(error) => {
+            tracing::warn!(error = %error.text(), cause = ?error.cause, "the audit trail could not be tidied up");
         }
     }
 }

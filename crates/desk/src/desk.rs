@@ -8,12 +8,14 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     approvals::Approvals,
     audit,
+    clients::ClientsSeen,
     metrics::Metrics,
+    policies::Policies,
+    served_counter::ServedCounter,
     settings::Settings,
     state::DeskState,
     stations::{audit::Audit, identify::Keyring, limit::Limiter},
     trace::Tracer,
-    window::Window,
 };
 
 /// How long the last answers may take to be sent before streams are closed.
@@ -23,7 +25,7 @@ const FLUSH_TIME: Duration = Duration::from_millis(100);
 pub struct Desk {
     /// Identifies the writes of this process in a shared store.
     pub process: String,
-    pub windows: Vec<Arc<Window>>,
+    pub counters: Vec<Arc<ServedCounter>>,
     pub settings: Settings,
     pub clock: Clock,
     pub keyring: Arc<Keyring>,
@@ -32,6 +34,8 @@ pub struct Desk {
     /// The desk's own rows and secret.
     pub state: Arc<DeskState>,
     pub approvals: Approvals,
+    pub policies: Policies,
+    pub clients: Arc<ClientsSeen>,
     pub metrics: Metrics,
     /// Off, unless traces are exported.
     pub tracer: Tracer,
@@ -47,6 +51,11 @@ pub struct Desk {
 }
 
 impl Desk {
+    /// Whether a counter needs a key on the main port.
+    pub fn needs_key(&self, counter: &str) -> bool {
+        self.settings.http.require_key || self.keyring.always_needs(counter)
+    }
+
     pub fn new(
         counters: Vec<Counter>,
         settings: Settings,
@@ -58,17 +67,19 @@ impl Desk {
             .iter()
             .map(|counter| counter.about.clone())
             .collect();
-        let windows = counters
+        let counters: Vec<Arc<ServedCounter>> = counters
             .into_iter()
-            .map(|counter| Window::new(counter, &settings, &metrics).map(Arc::new))
+            .map(|counter| ServedCounter::new(counter, &settings, &metrics).map(Arc::new))
             .collect::<Result<_>>()?;
         Ok(Self {
             process: kit::ids::random("", 16),
-            windows,
             keyring: Arc::new(Keyring::new(&settings.identity, &abouts, &state, &clock)?),
             limiter: Limiter::new(&settings.limits, &abouts, &state, &clock),
             audit: Audit::new(&settings.audit, &clock, None),
             approvals: Approvals::new(&state, &clock),
+            policies: Policies::new(&state, &counters),
+            clients: Arc::new(ClientsSeen::new(&state, &clock)),
+            counters,
             state,
             metrics,
             tracer: Tracer::default(),
@@ -87,8 +98,8 @@ impl Desk {
             return Ok(self);
         }
         let mut stores: Vec<(&Arc<dyn Store>, Vec<&'static str>)> = Vec::new();
-        for window in &self.windows {
-            let (counter, name) = (&window.counter, window.counter.about.name);
+        for served in &self.counters {
+            let (counter, name) = (&served.counter, served.counter.about.name);
             let Some(store) = &counter.store else {
                 continue;
             };
@@ -103,7 +114,7 @@ impl Desk {
             self.process.clone(),
             stores.into_iter().map(|(_, names)| names).collect(),
         );
-        let trail = Some(Arc::new(trail));
+        let trail = Some(Arc::new(trail.bounded(self.settings.audit.max_bytes)));
         self.audit = Audit::new(&self.settings.audit, &self.clock, trail);
         Ok(self)
     }
@@ -141,18 +152,18 @@ impl Desk {
     /// The connections to database servers: `main`, and the counters with one of their own.
     pub fn pools(&self) -> Vec<(&'static str, PoolStatus)> {
         let main = self.state.opened().and_then(|state| state.store.pool());
-        let own = self.windows.iter().filter_map(|window| {
-            let store = window.counter.store.as_ref()?;
+        let own = self.counters.iter().filter_map(|served| {
+            let store = served.counter.store.as_ref()?;
             let is_own = !self.keeps_rows_in(store);
-            Some((window.counter.about.name, is_own.then(|| store.pool())??))
+            Some((served.counter.about.name, is_own.then(|| store.pool())??))
         });
         let main = main.map(|status| ("main", status));
         main.into_iter().chain(own).collect()
     }
 
-    pub fn window(&self, name: &str) -> Option<&Arc<Window>> {
-        self.windows
+    pub fn counter(&self, name: &str) -> Option<&Arc<ServedCounter>> {
+        self.counters
             .iter()
-            .find(|window| window.counter.about.name == name)
+            .find(|served| served.counter.about.name == name)
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    let digit = |half: u8| char::from(if half < 10 { b'0' } else { b'a' - 10 } + half);
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         text.push(digit(byte >> 4));
@@ -14,7 +14,8 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 pub fn parse_hex(text: &str) -> Option<[u8; 32]> {
-    if text.len() != 64 || !text.is_ascii() {
+    // The parser alone would take a sign for a digit.
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
     let mut bytes = [0; 32];
@@ -80,6 +81,19 @@ mod tests {
             of_json(&json!({ "a": [1, 2] })),
             of_json(&json!({ "a": [12] }))
         );
+    }
+
+    #[test]
+    fn only_64_digits_are_a_digest() {
+        let text = sha256(b"a");
+        let bytes = parse_hex(&text).unwrap();
+        assert_eq!(hex(&bytes), text);
+        assert_eq!(parse_hex(&text.to_uppercase()), Some(bytes));
+        for wrong in [&text[..62], &format!("{text}00"), &text.replace('c', "g")] {
+            assert_eq!(parse_hex(wrong), None, "{wrong}");
+        }
+        assert_eq!(parse_hex(&format!("+1{}", &text[2..])), None);
+        assert_eq!(parse_hex(&format!("窓{}", &text[3..])), None);
     }
 
     /// Rows that an earlier version wrote hold digests of these bytes.

@@ -15,6 +15,7 @@ pub fn encode(changes: &[Change]) -> String {
             Change::ResourceList => "*resources",
             Change::ToolList => "*tools",
             Change::PromptList => "*prompts",
+            Change::Page => "*page",
         })
         .collect();
     lines.join("\n")
@@ -25,6 +26,7 @@ pub fn decode(text: &str) -> impl Iterator<Item = Change> + '_ {
         "*resources" => Change::ResourceList,
         "*tools" => Change::ToolList,
         "*prompts" => Change::PromptList,
+        "*page" => Change::Page,
         uri => Change::Resource(uri.to_owned()),
     })
 }
@@ -40,6 +42,7 @@ mod tests {
             Change::ResourceList,
             Change::ToolList,
             Change::PromptList,
+            Change::Page,
         ];
         assert_eq!(decode(&encode(&changes)).collect::<Vec<_>>(), changes);
         assert_eq!(decode("").count(), 0);

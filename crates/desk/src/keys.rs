@@ -135,8 +135,9 @@ pub const NAME_RULE: &str = "Name it after its user, such as claude-desktop: 1 t
 
 /// Names of callers without a key. A key with such a name would be mistaken for them
 /// in approvals and in the audit trail.
-const OTHER_CALLERS: [&str; 7] = [
+const OTHER_CALLERS: [&str; 8] = [
     "anonymous",
+    "console",
     "desk",
     "local",
     "local user",

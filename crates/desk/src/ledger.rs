@@ -9,9 +9,9 @@ use std::{num::NonZeroU32, sync::Arc};
 
 use jiff::Timestamp;
 use kit::{
-    Caller, Context, Error, Reply, Result, Sql, Store,
+    Caller, Context, Error, Param, Reply, Result, Sql, Store,
     counter::Migrations,
-    sql::{Budget, Migration},
+    sql::{Budget, Migration, Statement},
     usage,
 };
 use serde_json::Value;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::{
     desk::Desk,
     digest, events,
-    window::{PreparedTool, Window},
+    served_counter::{PreparedTool, ServedCounter},
 };
 
 /// How long rows are kept, in milliseconds. A retry with an idempotency key must come
@@ -52,6 +52,16 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "keys for files",
             sql: include_str!("migrations/0004.sql"),
         },
+        Migration {
+            version: 5,
+            name: "limits by time",
+            sql: include_str!("migrations/0005.sql"),
+        },
+        Migration {
+            version: 6,
+            name: "policies",
+            sql: include_str!("migrations/0006.sql"),
+        },
     ],
 };
 
@@ -68,7 +78,12 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    pub fn new(desk: &Desk, window: &Window, tool: &PreparedTool, arguments: &Value) -> Self {
+    pub fn new(
+        desk: &Desk,
+        served: &ServedCounter,
+        tool: &PreparedTool,
+        arguments: &Value,
+    ) -> Self {
         let key = tool
             .tool
             .idempotency_key
@@ -82,7 +97,7 @@ impl LedgerEntry {
             });
         Self {
             at_ms: desk.clock.now().as_millisecond(),
-            counter: window.counter.about.name,
+            counter: served.counter.about.name,
             tool: tool.tool.name,
             digest: digest::of_json(arguments),
             key,
@@ -160,37 +175,38 @@ pub fn run_once(
         return Ok(reply);
     }
     let reply = work(sql)?;
-    sql.execute(
-        "INSERT INTO desk_writes
-             (call_id, at_ms, caller, counter, tool, arguments_digest, process, changes)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        &[
-            (&context.call.to_string()).into(),
-            entry.at_ms.into(),
-            (&*context.caller.id).into(),
-            entry.counter.into(),
-            entry.tool.into(),
-            (&entry.digest).into(),
-            (&entry.process).into(),
-            (&events::encode(&context.changes())).into(),
-        ],
-    )?;
+    let (call, changes) = (context.call.to_string(), context.changes());
+    let changes = events::encode(&changes);
+    let caller: Param<'_> = (&*context.caller.id).into();
+    let (counter, tool) = (entry.counter.into(), entry.tool.into());
+    let written = [
+        (&call).into(),
+        entry.at_ms.into(),
+        caller,
+        counter,
+        tool,
+        (&entry.digest).into(),
+        (&entry.process).into(),
+        (&changes).into(),
+    ];
+    let mut statements: Vec<Statement<'_>> = vec![(WRITTEN, &written)];
+    let kept;
     if let (Some(key), Some(json)) = (&entry.key, reply.json()) {
         count_kept(entry, &context.caller, json.len(), sql)?;
-        sql.execute(
-            "UPDATE desk_replies SET reply = $1
-             WHERE caller = $2 AND counter = $3 AND tool = $4 AND idempotency_key = $5",
-            &[
-                json.into(),
-                (&*context.caller.id).into(),
-                entry.counter.into(),
-                entry.tool.into(),
-                key.into(),
-            ],
-        )?;
+        kept = [json.into(), caller, counter, tool, key.into()];
+        statements.push((KEEP, &kept));
     }
+    sql.query_all(&statements)?;
     Ok(reply)
 }
+
+/// What `desk_writes` gets with each change.
+pub const WRITTEN: &str = "INSERT INTO desk_writes
+         (call_id, at_ms, caller, counter, tool, arguments_digest, process, changes)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+
+const KEEP: &str = "UPDATE desk_replies SET reply = $1
+     WHERE caller = $2 AND counter = $3 AND tool = $4 AND idempotency_key = $5";
 
 /// Counts one more kept answer. Beyond the bound, calls with a new key are refused.
 /// Dropping an older answer instead could lead to its work being done twice.
@@ -226,20 +242,13 @@ fn claim(
     key: &str,
     sql: &mut dyn Sql,
 ) -> Result<Option<Reply>> {
-    sql.execute(
-        "DELETE FROM desk_replies
-         WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4 AND at_ms < $5",
-        &[
-            (&*context.caller.id).into(),
-            entry.counter.into(),
-            entry.tool.into(),
-            key.into(),
-            (entry.at_ms - KEPT_MS).into(),
-        ],
-    )?;
+    // A key that was used long ago is free again.
     let claimed = sql.execute(
         "INSERT INTO desk_replies (caller, counter, tool, idempotency_key, at_ms, arguments_digest)
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (caller, counter, tool, idempotency_key) DO UPDATE
+         SET at_ms = excluded.at_ms, arguments_digest = excluded.arguments_digest, reply = NULL
+         WHERE desk_replies.at_ms < $7",
         &[
             (&*context.caller.id).into(),
             entry.counter.into(),
@@ -247,6 +256,7 @@ fn claim(
             key.into(),
             entry.at_ms.into(),
             (&entry.digest).into(),
+            (entry.at_ms - KEPT_MS).into(),
         ],
     )?;
     if claimed == 1 {
@@ -265,6 +275,11 @@ pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
                 "DELETE FROM desk_replies WHERE at_ms < $1",
                 "DELETE FROM desk_writes WHERE at_ms < $1",
                 "DELETE FROM desk_redemptions WHERE at_ms < $1",
+                // Of a caller who still calls, all slots are needed.
+                "DELETE FROM desk_slots WHERE NOT EXISTS (
+                     SELECT 1 FROM desk_slots AS other
+                     WHERE other.caller = desk_slots.caller
+                       AND other.counter = desk_slots.counter AND other.at_ms >= $1)",
             ] {
                 sql.execute(delete, &[(now_ms - KEPT_MS).into()])?;
             }

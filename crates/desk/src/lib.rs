@@ -4,9 +4,11 @@
 //! order. `stations/` has the work of each. HTTP, protocol revisions and connections
 //! belong to the crate `server`.
 
+mod answer_cache;
 pub mod approvals;
 pub mod audit;
 pub mod background;
+pub mod clients;
 mod desk;
 pub mod digest;
 pub mod events;
@@ -17,17 +19,22 @@ pub mod log;
 pub mod methods;
 pub mod metrics;
 mod nearest_tool;
+pub mod notices;
 mod panics;
 pub mod pipeline;
+pub mod policies;
+pub mod policy_change;
 pub mod private_files;
 mod requests;
+mod served_counter;
 pub mod settings;
 pub mod state;
 pub mod stations;
+pub mod tables;
 pub mod trace;
+pub mod views;
 pub mod watch;
-pub mod window;
 
 pub use desk::Desk;
+pub use served_counter::{FoundTool, PreparedTool, ServedCounter};
 pub use settings::Settings;
-pub use window::{FoundTool, PreparedTool, Window};

@@ -82,6 +82,13 @@ pub fn offers(counter: &Counter, name: &str) -> bool {
     }
 }
 
+/// The same for a client that shows views, which are resources too.
+pub fn offers_with_views(counter: &Counter, name: &str) -> bool {
+    let reads = [RESOURCES_LIST, TEMPLATES_LIST, RESOURCES_READ];
+    let is_read = reads.iter().any(|method| method.name == name);
+    offers(counter, name) || (is_read && counter.is_readable())
+}
+
 /// The message for a method that is not supported.
 pub fn not_found(counter: &Counter, name: &str) -> String {
     let shown = match cut(name, REPEATED) {

@@ -2,6 +2,7 @@
 //! per counter and tool. Their handles are looked up once, at start.
 
 mod pools;
+mod space;
 
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
+use space::SpaceMetrics;
 
 /// Upper bounds in seconds: from a cached read to the default time limit.
 const BUCKETS: [f64; 14] = [
@@ -33,9 +35,13 @@ pub struct Metrics {
     pub connections_refused: Counter,
     pub requests_refused: Counter,
     pools: PoolMetrics,
+    pub space: SpaceMetrics,
     pub spans_exported: Counter,
     /// Because the queue was full, or the collector did not take them.
     pub spans_dropped: Counter,
+    /// Heads of the audit trail that were stored elsewhere.
+    pub heads_sent: Counter,
+    pub heads_dropped: Counter,
 }
 
 #[derive(Clone)]
@@ -68,6 +74,8 @@ impl Metrics {
         let requests_refused = Counter::default();
         let spans_exported = Counter::default();
         let spans_dropped = Counter::default();
+        let heads_sent = Counter::default();
+        let heads_dropped = Counter::default();
         registry.register("calls", "Tool calls", Clone::clone(&calls));
         registry.register(
             "call_errors",
@@ -96,8 +104,19 @@ impl Metrics {
             "Spans lost because too many waited, or because the collector refused them",
             spans_dropped.clone(),
         );
+        registry.register(
+            "audit_heads_sent",
+            "Heads of the audit trail that were stored elsewhere",
+            heads_sent.clone(),
+        );
+        registry.register(
+            "audit_heads_dropped",
+            "Heads of the audit trail lost because too many waited to be sent",
+            heads_dropped.clone(),
+        );
         Self {
             pools: PoolMetrics::register(&mut registry),
+            space: SpaceMetrics::register(&mut registry),
             registry,
             calls,
             errors,
@@ -107,6 +126,8 @@ impl Metrics {
             requests_refused,
             spans_exported,
             spans_dropped,
+            heads_sent,
+            heads_dropped,
         }
     }
 

@@ -27,6 +27,7 @@ use crate::{
     desk::Desk,
     methods::{self, TOOLS_CALL},
     panics,
+    served_counter::{FoundTool, PreparedTool, ServedCounter},
     stations::{
         approve::{self, ApprovalOutcome, ApprovalRequest},
         audit::{CallRecord, OpenRecord, Outcome},
@@ -35,7 +36,6 @@ use crate::{
         inner_calls, run, unknown_arguments, validate,
     },
     trace::Arrival,
-    window::{FoundTool, PreparedTool, Window},
 };
 
 pub use crate::requests::{Admitted, Answer, ReadRequest, Refusal, ToolCall};
@@ -50,19 +50,26 @@ impl Desk {
     /// The stations every request passes.
     pub async fn admit(
         &self,
-        window: &Window,
+        served: &ServedCounter,
         credentials: &Credentials,
         method: &str,
     ) -> Result<Admitted, Refusal> {
-        let counter = window.counter.about.name;
+        let counter = served.counter.about.name;
         let is_traced = self.tracer.is_on();
         let now = || is_traced.then(Instant::now);
 
         // identify
         let started = now();
         let who = self.keyring.identify(credentials, counter).await;
-        let who = who.map_err(|why| self.refuse_unidentified(window, why))?;
+        let who = who.map_err(|why| self.refuse_unidentified(served, why))?;
         let identified = now();
+        // What a caller may see and do depends on them.
+        if let Err(error) = self.policies.known().await {
+            tracing::warn!(%error, cause = ?error.cause, "the policies could not be read");
+            self.audit
+                .refused(Some(&who.caller.id), counter, self.clock.now());
+            return Err(Refusal::of(Unidentified::Unavailable, counter));
+        }
 
         // limit
         let caller = &who.caller.id;
@@ -70,9 +77,10 @@ impl Desk {
             self.audit.refused(Some(caller), counter, self.clock.now());
             return Err(why.into());
         }
-        if !methods::offers(&window.counter, method) {
+        // The wire knows which clients show views, and refuses the others.
+        if !methods::offers_with_views(&served.counter, method) {
             self.audit.refused(Some(caller), counter, self.clock.now());
-            let explained = methods::not_found(&window.counter, method);
+            let explained = methods::not_found(&served.counter, method);
             return Err(Refusal::UnknownMethod(explained));
         }
         let arrival = started.zip(identified).map(|(started, identified)| {
@@ -94,7 +102,7 @@ impl Desk {
     /// only if the caller may see the target.
     pub async fn read<T>(
         &self,
-        window: &Window,
+        served: &ServedCounter,
         request: &ReadRequest<'_>,
         work: impl Future<Output = kit::Result<T>>,
     ) -> kit::Result<T> {
@@ -107,9 +115,10 @@ impl Desk {
             call: context.call,
             caller: context.caller.clone(),
             address: request.from.address,
-            counter: window.counter.about.name,
+            counter: served.counter.about.name,
             tool: request.method.name,
             writes: false,
+            has_ledger_row: false,
             started: Instant::now(),
             outcome: Outcome::Abandoned,
             approval: None,
@@ -121,7 +130,7 @@ impl Desk {
         record.trace.station("authorize");
         let allowed = record
             .may_run()
-            .and_then(|()| authorize::read(window, who, &request.target));
+            .and_then(|()| authorize::read(served, who, &request.target));
         let result = match allowed {
             Ok(()) => {
                 record.trace.station("run");
@@ -141,8 +150,8 @@ impl Desk {
     }
 
     /// For a request without valid credentials.
-    pub fn refuse_unidentified(&self, window: &Window, why: Unidentified) -> Refusal {
-        let counter = window.counter.about.name;
+    pub fn refuse_unidentified(&self, served: &ServedCounter, why: Unidentified) -> Refusal {
+        let counter = served.counter.about.name;
         self.audit.refused(None, counter, self.clock.now());
         Refusal::of(why, counter)
     }
@@ -151,19 +160,19 @@ impl Desk {
     /// with an approval continues; all other work is cancelled.
     pub async fn call(
         self: &Arc<Self>,
-        window: &Window,
+        served: &ServedCounter,
         call: ToolCall,
     ) -> Result<Answer, Refusal> {
         let client = call.cancel.clone();
-        let window = match self.window(window.counter.about.name) {
-            Some(window) if window.may_outlive_its_client(&call.name) => window,
-            _ => return self.answered(&client, self.pass(window, call).await),
+        let served = match self.counter(served.counter.about.name) {
+            Some(served) if served.may_outlive_its_client(&call.name) => served,
+            _ => return self.answered(&client, self.pass(served, call).await),
         };
-        let (desk, window) = (Arc::clone(self), Arc::clone(window));
+        let (desk, served) = (Arc::clone(self), Arc::clone(served));
         let gone = client.clone().drop_guard();
         let work = self
             .in_flight
-            .spawn(async move { desk.pass(&window, call).await });
+            .spawn(async move { desk.pass(&served, call).await });
         let done = match work.await {
             Ok(done) => done,
             Err(error) => match error.try_into_panic() {
@@ -192,28 +201,29 @@ impl Desk {
 
     async fn pass(
         &self,
-        window: &Window,
+        served: &ServedCounter,
         call: ToolCall,
     ) -> Result<(Answer, Option<ApprovalInUse>), Refusal> {
         let started = Instant::now();
         let _under_way = self.in_flight.token();
-        let mut context = self.context(window, &call);
+        let mut context = self.context(served, &call);
         let Admitted { who, address, .. } = call.admitted;
         let arrival = call.admitted.arrival.as_ref();
         let mut trace = self.tracer.begin(arrival, TOOLS_CALL.name);
 
         // resolve tool
         trace.station("resolve");
-        let found = window.find(&call.name);
+        let found = served.find_for(&context.caller, &call.name);
 
         // From here on the call is recorded, even if its client disconnects.
         let opened = CallRecord {
             call: context.call,
             caller: context.caller.clone(),
             address,
-            counter: window.counter.about.name,
+            counter: served.counter.about.name,
             tool: found.name(),
             writes: found.writes(),
+            has_ledger_row: found.has_ledger_row(),
             started,
             outcome: Outcome::Abandoned,
             approval: None,
@@ -226,7 +236,7 @@ impl Desk {
                 Ok(()) => {
                     let cancel = context.cancel.clone();
                     let (context, arguments) = (&mut context, call.arguments);
-                    let work = self.work(window, tool, &who, context, arguments, &mut record);
+                    let work = self.work(served, tool, &who, context, arguments, &mut record);
                     let work = pin!(work);
                     while_valid(&who, &cancel, work).await
                 }
@@ -237,7 +247,7 @@ impl Desk {
                 record.close(Outcome::Refused("UNKNOWN_TOOL".into())).await;
                 return Err(Refusal::UnknownTool {
                     call: context.call,
-                    nearest: window.nearest_tool(&call.name).map(str::to_owned),
+                    nearest: served.nearest_tool(&call.name).map(str::to_owned),
                     name: call.name,
                 });
             }
@@ -256,23 +266,23 @@ impl Desk {
             call: context.call,
             result: result.map_err(|error| {
                 let error = error.in_language(context.language);
-                error.shortened(window.error_shape())
+                error.shortened(served.error_shape())
             }),
         };
         Ok((answer, approval))
     }
 
     /// What a handler gets besides its arguments.
-    fn context(&self, window: &Window, call: &ToolCall) -> Context {
+    fn context(&self, served: &ServedCounter, call: &ToolCall) -> Context {
         let (caller, client) = (call.admitted.who.caller.clone(), Arc::clone(&call.client));
         let mut context = Context::new(caller, self.clock.clone(), client);
         context.cancel = call.cancel.clone();
-        context.language = window.last_language.choose(
-            window.counter.about.conventions.language,
+        context.language = served.last_language.choose(
+            served.counter.about.conventions.language,
             call.language,
             &call.arguments,
         );
-        context.zone = window.counter.time_zone.clone();
+        context.zone = served.counter.time_zone.clone();
         context
     }
 
@@ -294,7 +304,7 @@ impl Desk {
 
     async fn work(
         &self,
-        window: &Window,
+        served: &ServedCounter,
         tool: &PreparedTool,
         who: &Identified,
         context: &mut Context,
@@ -319,13 +329,13 @@ impl Desk {
             unknown_arguments::refuse(tool, &unknown)?;
         }
         let mut arguments = validate::input(tool, arguments)?;
-        let others = inner_calls::check(window, tool, who, context, &mut arguments, record)?;
+        let others = inner_calls::check(served, tool, who, context, &mut arguments, record)?;
 
         // approve
         record.trace.station("approve");
         let request = ApprovalRequest {
             desk: self,
-            window,
+            served,
             tool,
             who,
             context,
@@ -360,7 +370,7 @@ impl Desk {
         record.trace.station("run");
         let used = approval.as_ref().map(|approval| approval.id.as_str());
         let trace = &mut record.trace;
-        let ran = run::run(self, window, tool, context, arguments, used, trace).await;
+        let ran = run::run(self, served, tool, context, arguments, used, trace).await;
         let result = ran.result.and_then(|reply| {
             let reply = unknown_arguments::warn(tool, &unknown, reply)?;
             validate::output(tool, &reply)?;
@@ -376,6 +386,7 @@ async fn in_time<T>(
     work: impl Future<Output = kit::Result<T>>,
 ) -> kit::Result<T> {
     tokio::select! {
+        biased;
         result = panics::caught("the read", work) => result,
         () = tokio::time::sleep(READ_LIMIT) => Err(Error::timeout()),
         () = context.cancel.cancelled() => Err(Error::cancelled()),
@@ -393,6 +404,7 @@ async fn while_valid<T>(
         return work.await;
     };
     tokio::select! {
+        biased;
         done = work.as_mut() => done,
         () = key.revoked.cancelled() => {
             cancel.cancel();

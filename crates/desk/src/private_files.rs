@@ -7,6 +7,8 @@ use std::{
     path::Path,
 };
 
+use kit::durable;
+
 /// Options that create a file for its owner alone.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -17,15 +19,11 @@ pub fn options() -> OpenOptions {
 
 /// Creates a directory and its missing parents. An existing one does not change.
 pub fn create_directory(directory: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
+    durable::create_directory(directory, 0o700)
 }
 
-/// Writes a new file and renames it to `path`. Nobody sees half of it. An existing
-/// file or link is replaced, not written to.
+/// Writes a new file and renames it to `path`. Nobody sees half of it, and it survives
+/// a power failure. An existing file or link is replaced, not written to.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -40,7 +38,8 @@ pub fn replace(
         let mut writer = BufWriter::new(file);
         write(&mut writer)?;
         writer.into_inner()?.sync_all()?;
-        fs::rename(&hidden_path, path)
+        fs::rename(&hidden_path, path)?;
+        durable::sync_name(path)
     };
     let put = put();
     if put.is_err() {

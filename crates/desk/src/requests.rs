@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     methods::Method,
     stations::{
-        authorize::Target,
+        authorize::ReadTarget,
         identify::{Identified, Unidentified},
         limit::{self, NotAdmitted},
     },
@@ -58,7 +58,7 @@ pub struct ToolCall {
 pub struct ReadRequest<'a> {
     pub from: &'a Admitted,
     pub method: Method,
-    pub target: Target<'a>,
+    pub target: ReadTarget<'a>,
     pub context: &'a Context,
 }
 
@@ -81,8 +81,8 @@ pub enum Refusal {
     RateLimited {
         retry_after_ms: u64,
     },
-    /// The desk can't reach its database, so it knows neither the key nor the count of
-    /// requests.
+    /// The desk can't reach its database, so it does not know the key, the policies or
+    /// the count of requests.
     Unavailable {
         retry_after_ms: u64,
     },

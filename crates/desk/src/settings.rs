@@ -139,6 +139,8 @@ pub struct Approval {
     pub hold_seconds: u64,
     /// allow, ask or deny for single tools: { "cinema.reserve_seats" = "deny" }. Tools that act on the outside world, or change what a person approved, ask unless named here.
     pub tools: BTreeMap<String, Policy>,
+    /// How you are told that something waits: email, ntfy, webhook, each as `[innervoice]` has it for reminders. It names the agent and the tool, and leads to the console.
+    pub notify: Vec<NoticeChannel>,
 }
 
 impl Default for Approval {
@@ -146,6 +148,25 @@ impl Default for Approval {
         Self {
             hold_seconds: 45,
             tools: BTreeMap::new(),
+            notify: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NoticeChannel {
+    Email,
+    Ntfy,
+    Webhook,
+}
+
+impl NoticeChannel {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Ntfy => "ntfy",
+            Self::Webhook => "webhook",
         }
     }
 }
@@ -177,6 +198,23 @@ pub enum Policy {
     Allow,
     Ask,
     Deny,
+}
+
+impl Policy {
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
+
+    /// As the configuration spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.word() == word)
+    }
 }
 
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -263,11 +301,20 @@ pub struct Audit {
     pub enabled: bool,
     /// What is kept of arguments: redacted (no secrets, long texts cut; can be erased) or none.
     pub arguments: KeepArguments,
-    /// Refuses calls that change something while records can't be written.
+    /// Refuses calls that change something while records can't be written, and answers the others only when their record is on disk.
     pub required: bool,
     /// How many days records are kept; 0 keeps them for ever.
     #[schemars(range(min = 0, max = 36500))]
     pub keep_days: u32,
+    /// How many bytes the trail may take; beyond it, the oldest records are deleted before `keep_days` have passed. 0 for no limit.
+    pub max_bytes: u64,
+    /// How reads are recorded: each, or summary (how many of each tool, per caller and minute, without arguments). Changes, refusals, failures and approved calls always have records of their own.
+    pub reads: RecordReads,
+    /// Where signed heads of the trail are sent, which reveal whether records were removed later: a file to append to, or an http(s) address for POST requests. Empty: nowhere.
+    pub ship_to: String,
+    /// How often a head is sent, in seconds, if there are new records.
+    #[schemars(range(min = 1, max = 86400))]
+    pub ship_seconds: u64,
 }
 
 impl Default for Audit {
@@ -277,8 +324,19 @@ impl Default for Audit {
             arguments: KeepArguments::Redacted,
             required: false,
             keep_days: 90,
+            max_bytes: 0,
+            reads: RecordReads::Each,
+            ship_to: String::new(),
+            ship_seconds: 300,
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordReads {
+    Each,
+    Summary,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

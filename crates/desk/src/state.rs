@@ -40,6 +40,14 @@ pub struct DeskState {
     open: Open,
     opened: OnceCell<OpenState>,
     limits: Option<PathBuf>,
+    rows: RowsIn,
+}
+
+enum RowsIn {
+    /// A file, which may not exist yet.
+    File(PathBuf),
+    Server,
+    Nowhere,
 }
 
 impl DeskState {
@@ -50,6 +58,22 @@ impl DeskState {
             open: Box::new(open),
             opened: OnceCell::new(),
             limits: None,
+            rows: RowsIn::Server,
+        }
+    }
+
+    /// The rows are in this file, which may not exist yet.
+    pub fn in_file(mut self, file: PathBuf) -> Self {
+        self.rows = RowsIn::File(file);
+        self
+    }
+
+    /// Whether there may be rows. If not, nothing needs to be opened to read them.
+    pub fn may_have_rows(&self) -> bool {
+        match &self.rows {
+            RowsIn::File(file) => file.exists(),
+            RowsIn::Server => true,
+            RowsIn::Nowhere => false,
         }
     }
 
@@ -66,11 +90,13 @@ impl DeskState {
 
     /// For a desk without rows of its own.
     pub fn none() -> Self {
-        Self::new(|| {
+        let mut none = Self::new(|| {
             Box::pin(std::future::ready(Err(Error::internal(
                 "this desk has no rows of its own",
             ))))
-        })
+        });
+        none.rows = RowsIn::Nowhere;
+        none
     }
 
     pub async fn get(&self) -> Result<&OpenState> {
@@ -147,6 +173,7 @@ impl Keyed {
 /// Names in `desk_versions`, which other processes watch.
 pub const KEYS: &str = "keys";
 pub const APPROVALS: &str = "approvals";
+pub const POLICIES: &str = "policies";
 
 /// Notifies other processes that rows changed. Call it in the same transaction.
 pub fn touch(sql: &mut dyn Sql, what: &str) -> Result<()> {

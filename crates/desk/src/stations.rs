@@ -1,11 +1,11 @@
 //! The stations of the pipeline. `pipeline.rs` shows their order.
 
 pub mod approve;
-pub mod audit;
+pub(crate) mod audit;
 pub mod authorize;
 pub mod identify;
-pub mod inner_calls;
-pub mod limit;
-pub mod run;
-pub mod unknown_arguments;
-pub mod validate;
+pub(crate) mod inner_calls;
+pub(crate) mod limit;
+pub(crate) mod run;
+pub(crate) mod unknown_arguments;
+pub(crate) mod validate;

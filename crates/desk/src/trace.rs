@@ -19,5 +19,5 @@ mod tracer;
 pub use call_trace::{Arrival, CallTrace};
 pub use context::TraceContext;
 pub use description::CallDescription;
-pub use span::{Attribute, Kind, Span};
+pub use span::{Attribute, Span, SpanKind};
 pub use tracer::{Sampler, Tracer};

@@ -1,8 +1,12 @@
 //! Notices what other processes on the same store change, within [`EVERY`]: changes
-//! of resources, for subscribers, and changes of keys and approvals. On PostgreSQL the
-//! latter are announced, and noticed at once.
+//! of resources, for subscribers, and changes of keys, approvals and policies. On
+//! PostgreSQL the latter are announced, and noticed at once.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kit::{Announcement, Result, announcement, sql::Budget};
 use tokio::sync::broadcast;
@@ -10,16 +14,21 @@ use tokio::sync::broadcast;
 use crate::{
     desk::Desk,
     events, keys,
-    state::{APPROVALS, KEYS, TOPICS, versions},
-    window::Window,
+    served_counter::ServedCounter,
+    state::{APPROVALS, KEYS, OpenState, POLICIES, TOPICS, versions},
 };
 
 /// How often the store is polled.
 const EVERY: Duration = Duration::from_millis(250);
+/// How often the desk's own rows are polled while changes of them are announced. By then
+/// those of a process are noticed that died between its commit and the announcement.
+const SELDOM: Duration = Duration::from_secs(2);
 
 /// How far back each poll looks: transactions commit later than they begin, and the
 /// clocks of machines differ a little.
 const OVERLAP_MS: i64 = 10_000;
+/// The same after the database was away: calls began before, waited, and committed then.
+const LONG_OVERLAP_MS: i64 = 60_000;
 
 /// Runs until the desk stops.
 pub async fn watch(desk: Arc<Desk>) {
@@ -33,31 +42,31 @@ pub async fn watch(desk: Arc<Desk>) {
         {
             announcements = Some(state.store.announcements());
         }
-        tokio::select! {
-            () = tokio::time::sleep(EVERY) => {}
-            () = announced(&mut announcements) => {}
+        let is_announced = tokio::select! {
+            () = tokio::time::sleep(EVERY) => false,
+            () = announced(&mut announcements) => true,
             () = desk.stopping.cancelled() => return,
-        }
-        desk.audit.report_refusals(desk.clock.now());
-        rows.refresh(&desk).await;
+        };
+        desk.audit.report_counts(desk.clock.now());
+        rows.refresh(&desk, is_announced).await;
         let now = desk.clock.now().as_millisecond();
         let listened_to: Vec<_> = desk
-            .windows
+            .counters
             .iter()
-            .filter(|window| window.events.receiver_count() > 0)
+            .filter(|served| served.events.receiver_count() > 0)
             .collect();
         if listened_to.is_empty() {
             listening_since = None;
             continue;
         }
         let since = *listening_since.get_or_insert(now - EVERY.as_millis() as i64);
-        let from = since.max(now - OVERLAP_MS);
-        for window in listened_to {
-            match changes_of_others(&desk, window, from).await {
+        for served in listened_to {
+            let from = since.max(now - overlap_ms(served));
+            match changes_of_others(&desk, served, from).await {
                 Ok(rows) => {
                     for (call, at, changes) in rows {
                         if seen.insert(call, at).is_none() {
-                            window.publish(events::decode(&changes));
+                            served.publish(events::decode(&changes));
                         }
                     }
                 }
@@ -66,7 +75,16 @@ pub async fn watch(desk: Arc<Desk>) {
                 }
             }
         }
-        seen.retain(|_, at| *at >= now - 2 * OVERLAP_MS);
+        seen.retain(|_, at| *at >= now - 2 * LONG_OVERLAP_MS);
+    }
+}
+
+fn overlap_ms(served: &ServedCounter) -> i64 {
+    let long = Duration::from_millis(LONG_OVERLAP_MS.unsigned_abs());
+    let store = served.counter.store.as_ref();
+    match store.is_some_and(|store| store.was_away_within(long)) {
+        true => LONG_OVERLAP_MS,
+        false => OVERLAP_MS,
     }
 }
 
@@ -86,6 +104,9 @@ async fn announced(receiver: &mut Option<broadcast::Receiver<Announcement>>) {
 /// Which version of the desk's own rows this process has seen.
 #[derive(Default)]
 struct SeenVersions {
+    /// When this process last tried to open the rows.
+    tried: Option<Instant>,
+    read: Option<Instant>,
     approvals: Option<i64>,
     use_noted: i64,
 }
@@ -94,19 +115,51 @@ struct SeenVersions {
 const NOTE_USE_EVERY: i64 = 60_000;
 
 impl SeenVersions {
-    /// Reads keys and approvals that other processes changed.
-    async fn refresh(&mut self, desk: &Desk) {
+    /// Reads keys, approvals and policies that other processes changed.
+    async fn refresh(&mut self, desk: &Desk, is_announced: bool) {
+        if desk.state.opened().is_none() {
+            self.open(desk).await;
+        }
         let Some(state) = desk.state.opened() else {
             return;
         };
         desk.keyring.sweep();
+        let is_recent = self.read.is_some_and(|read| read.elapsed() < SELDOM);
+        if is_announced || !is_recent || !state.store.hears_others() {
+            self.read = Some(Instant::now());
+            self.read_versions(desk, state).await;
+        }
+        self.note_use(desk, state).await;
+    }
+
+    /// Opens the rows as soon as there are some: they may deny a tool.
+    async fn open(&mut self, desk: &Desk) {
+        if self.tried.is_some_and(|tried| tried.elapsed() < SELDOM) {
+            return;
+        }
+        match desk.policies.look_again().await {
+            Ok(()) => self.tried = None,
+            Err(error) => {
+                self.tried = Some(Instant::now());
+                tracing::warn!(%error, cause = ?error.cause, "the policies could not be read");
+            }
+        }
+    }
+
+    async fn read_versions(&mut self, desk: &Desk, state: &OpenState) {
         match state.store.query(Budget::default(), versions).await {
             Ok(now) => {
+                desk.clients.learn(&now);
                 let of = |what| now.get(what).copied().unwrap_or_default();
                 if desk.keyring.version() != Some(of(KEYS))
                     && let Err(error) = desk.keyring.refresh().await
                 {
                     tracing::warn!(cause = ?error.cause, "keys could not be read");
+                }
+                if desk.policies.version() != Some(of(POLICIES))
+                    && let Err(error) = desk.policies.refresh().await
+                {
+                    tracing::warn!(cause = ?error.cause, "policies could not be read");
                 }
                 if self.approvals.replace(of(APPROVALS)) != Some(of(APPROVALS)) {
                     desk.approvals.announce();
@@ -116,6 +169,9 @@ impl SeenVersions {
                 tracing::debug!(cause = ?error.cause, "changes by other processes could not be read");
             }
         }
+    }
+
+    async fn note_use(&mut self, desk: &Desk, state: &OpenState) {
         let now = desk.clock.now().as_millisecond();
         if now - self.use_noted >= NOTE_USE_EVERY {
             let used = desk.keyring.used_since(self.use_noted);
@@ -131,13 +187,13 @@ impl SeenVersions {
 
 async fn changes_of_others(
     desk: &Desk,
-    window: &Window,
+    served: &ServedCounter,
     from_ms: i64,
 ) -> Result<Vec<(String, i64, String)>> {
-    let Some(store) = &window.counter.store else {
+    let Some(store) = &served.counter.store else {
         return Ok(Vec::new());
     };
-    let (process, counter) = (desk.process.clone(), window.counter.about.name);
+    let (process, counter) = (desk.process.clone(), served.counter.about.name);
     let budget = Budget::default();
     store
         .query(budget, move |sql| {

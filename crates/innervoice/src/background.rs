@@ -4,12 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use kit::{
     BoxFuture, Presence, Result,
-    counter::{Announce, Background},
+    counter::{Announce, Background, Notice},
 };
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{settings::SET_UP_SMTP, state::CounterState, worker::Worker};
+use crate::{notices, settings::SET_UP_SMTP, state::CounterState, worker::Worker};
 
 /// How long a shutdown waits for messages that are being sent.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ impl Background for Workers {
         });
         let presence = Arc::new(presence);
         let worker = || Worker::new(&self.state, &clock, &presence, &self.stop);
-        self.tasks.spawn(worker().send());
+        self.tasks.spawn(worker().send(Arc::clone(&announce)));
         self.tasks.spawn(worker().remind(announce));
         self.tasks.spawn(worker().sync_calendar());
     }
@@ -69,6 +69,10 @@ impl Background for Workers {
             }
             answers
         })
+    }
+
+    fn notify(&self, notice: Notice) -> BoxFuture<'_, Result<()>> {
+        Box::pin(notices::store(&self.state, notice))
     }
 
     fn health(&self) -> Option<Value> {

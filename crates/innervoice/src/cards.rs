@@ -3,7 +3,7 @@
 
 use jiff::civil::Date;
 use kit::{
-    approval::Line,
+    approval::CardLine,
     context::Language::{self, English, Japanese},
 };
 
@@ -12,7 +12,7 @@ use crate::store::events::Event;
 /// Builds the lines. Labels are given in English and Japanese.
 pub struct CardLines {
     pub language: Language,
-    lines: Vec<Line>,
+    lines: Vec<CardLine>,
 }
 
 impl CardLines {
@@ -27,7 +27,7 @@ impl CardLines {
     pub fn fact(&mut self, label: (&str, &str), text: &str) {
         if !text.is_empty() {
             let label = self.pick(label).to_owned();
-            self.lines.push(Line::new(&label, text));
+            self.lines.push(CardLine::new(&label, text));
         }
     }
 
@@ -45,7 +45,7 @@ impl CardLines {
             } else {
                 text
             };
-            self.lines.push(Line::new(&label, text));
+            self.lines.push(CardLine::new(&label, text));
         }
     }
 
@@ -76,7 +76,7 @@ impl CardLines {
         self.fact(("Made or changed by", "作成・変更者"), by);
     }
 
-    pub fn done(self) -> Vec<Line> {
+    pub fn done(self) -> Vec<CardLine> {
         self.lines
     }
 

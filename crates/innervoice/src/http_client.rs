@@ -1,6 +1,6 @@
 //! The HTTP client for all servers that this counter writes to.
 
-use std::time::Duration;
+use std::{error, io, time::Duration};
 
 use kit::{Error, Result};
 use reqwest::{Client, redirect::Policy};
@@ -17,4 +17,21 @@ pub fn client(timeout: Duration) -> Result<Client> {
         .redirect(Policy::none())
         .build()
         .map_err(Error::internal)
+}
+
+/// Whether a connection failed because the server's certificate was refused.
+pub fn is_untrusted(error: &(dyn error::Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+            return true;
+        }
+        // The source of an error of I/O is not the error that it wraps.
+        let wrapped = error.downcast_ref::<io::Error>();
+        next = match wrapped.and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    false
 }

@@ -3,7 +3,8 @@
 //!
 //! Which file to open: `model` has times, repetition and addresses, `store` the
 //! rows, `recipients` finds who is meant, `outbox` sends, `reminders` fires,
-//! `caldav` writes to a calendar server, and `tools` has a file for each tool.
+//! `caldav` writes to a calendar server, `console_page` is the owner's page in the
+//! console, and `tools` has a file for each tool.
 
 mod answers;
 mod background;
@@ -11,11 +12,13 @@ mod bounds;
 mod caldav;
 mod calendar_file;
 mod cards;
+mod console_page;
 mod errors;
 mod feed;
 mod http_client;
 mod import;
 pub mod model;
+mod notices;
 mod outbox;
 mod prompts;
 mod recipients;
@@ -27,6 +30,7 @@ mod store;
 #[cfg(test)]
 mod testing;
 mod tools;
+mod views;
 mod worker;
 
 use std::sync::Arc;
@@ -72,7 +76,9 @@ const ABOUT: About = About {
     server_name: "innervoice",
     version: "0.3.0",
     title: "InnerVoice",
+    japanese_title: "InnerVoice",
     summary: "Calendar, messages and reminders for a voice assistant, with the user's approval.",
+    japanese_summary: "音声アシスタントのための予定、メッセージ、リマインダー。実行には本人の承認を得ます。",
     description: "LLM/音声クライアントから、calendar/message/reminder操作を安全に実行できるツール実行サーバー",
     instructions: "You speak for a person: plan events (calendar_create), send messages \
         (message_send) and set reminders (reminder_create). calendar_free_slots finds room before \
@@ -117,10 +123,12 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         ],
         prompts: vec![Arc::new(prompts::secretary())],
         resources: Some(Arc::new(resources::CounterResources::new(&state, &store))),
+        views: views::ALL,
         files: Some(Arc::new(feed::Feed::new(&store))),
         demo: None,
         import: Some(Arc::new(import::AddressBook::new(&state))),
         export: None,
+        page: Some(Arc::new(console_page::OwnerPage::new(&state))),
         background: Some(Arc::new(background::Workers::new(&state))),
         store: Some(store),
     })

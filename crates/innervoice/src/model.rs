@@ -1,4 +1,11 @@
-//! Rules without any I/O: times, repetition, addresses, calendar files.
+//! Rules without any I/O.
+//!
+//! - `moment`: a time as it is written; `time_words`, `zone_words`, `duration`: as it is
+//!   said; `spoken`: as it is told to people
+//! - `repeat`: repetition rules; `repeat_words`: as they are said; `series`, `exceptions`:
+//!   the times that follow
+//! - `names`, `romaji`: which names are the same; `address`: e-mail and phone
+//! - `ics`, `ics_read`, `vcard`: files of calendars and contacts
 
 pub mod address;
 pub mod duration;

@@ -1,13 +1,16 @@
 //! How messages and reminders are sent.
 //!
-//! `mail` and `http` say of each attempt whether it was sent, can be tried again,
-//! can never succeed, or may have been sent; `sending` keeps the rows.
+//! `mail`, `sms`, `ntfy` and `webhook` say of each attempt whether it was sent, can be
+//! tried again, can never succeed, or may have been sent; `sending` keeps the rows.
 
 mod channels;
 mod http;
 mod mail;
+mod ntfy;
 mod sending;
+mod sms;
 #[cfg(test)]
 mod tests;
+mod webhook;
 
 pub use channels::{Channels, subject_of};

@@ -8,7 +8,8 @@ use kit::{
     context::Language,
     page::{self, Page},
     resource::{
-        Body, Contents, Question, Reference, Resource, Resources, Shows, Template, escape, unescape,
+        Body, CompletionQuestion, Contents, Reference, Resource, Resources, Shows, Template,
+        escape, unescape,
     },
 };
 
@@ -158,7 +159,7 @@ impl Resources for CounterResources {
     fn complete<'a>(
         &'a self,
         context: &'a Context,
-        question: &'a Question,
+        question: &'a CompletionQuestion,
     ) -> BoxFuture<'a, Result<Vec<String>>> {
         Box::pin(async move {
             let about_event = matches!(&question.about, Reference::Template(template) if template == EVENT_TEMPLATE);

@@ -34,6 +34,7 @@ pub async fn both(settings: &Settings) -> Vec<TestCounter> {
     for scratch in ::store::testing::both().await {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
         store.migrate(kit::lease::MIGRATIONS).await.unwrap();
+        store.migrate(kit::hold::MIGRATIONS).await.unwrap();
         store.migrate(crate::MIGRATIONS).await.unwrap();
         let counter = crate::counter(settings.clone(), Arc::clone(&store)).unwrap();
         all.push(TestCounter {
@@ -102,6 +103,13 @@ pub fn with_sms(server: &Server) -> Settings {
         sms_user: "AC1".into(),
         sms_password: "secret".into(),
         sms_from: "+15550100111".into(),
+        ..Settings::default()
+    }
+}
+
+pub fn with_webhook(server: &Server) -> Settings {
+    Settings {
+        webhook_url: server.url("/hook"),
         ..Settings::default()
     }
 }

@@ -7,12 +7,12 @@
 //! process wins.
 //!
 //! Messages are sent in `outbox::sending`, reminders fire in `reminders`, events
-//! are written to a calendar server in `caldav::sync`.
+//! are written to a calendar server in `caldav::rounds`.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
-use kit::{Presence, Result, Store, error::UNAVAILABLE, lease, sql::Budget, time::Clock};
+use kit::{Presence, Result, Store, error::UNAVAILABLE, hold, lease, sql::Budget, time::Clock};
 use tokio_util::sync::CancellationToken;
 
 use crate::state::CounterState;
@@ -109,8 +109,12 @@ impl Worker {
         self.presence.name().to_owned()
     }
 
-    /// Takes or renews the lease; `false` while another process holds it.
+    /// Takes or renews the lease; `false` while another process holds it, or while a
+    /// person has yet to release everything that goes to the outside.
     pub async fn holds(&self, name: &'static str) -> Result<bool> {
+        if hold::of(self.store(), hold::OUTSIDE).await?.is_some() {
+            return Ok(false);
+        }
         let (holder, now) = (self.presence.name(), self.now());
         lease::take(self.store(), name, holder, now, LEASE_MS).await
     }

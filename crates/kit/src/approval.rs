@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use crate::card::{Card, Line, state_changed};
+pub use crate::card::{Card, CardLine, state_changed};
 use crate::{context::Context, error::Result, handler::typed, sql::Sql};
 
 /// Describes a call in the language of the context. It may read the counter's store.

@@ -132,4 +132,23 @@ mod tests {
         });
         assert_eq!(arguments, left);
     }
+
+    #[test]
+    fn values_are_turned_into_what_the_schema_wants() {
+        let mut arguments = json!({
+            "text": " a ", "id": 5, "wide": " Ａ５ ", "count": " ２０ ", "word": "x", "list": [1],
+        });
+        let arguments = arguments.as_object_mut().unwrap();
+        for name in ["text", "id", "list", "missing"] {
+            text(arguments, name);
+        }
+        narrow(arguments, "wide");
+        for name in ["count", "word", "list"] {
+            integer(arguments, name);
+        }
+        let expected = json!({
+            "text": "a", "id": "5", "wide": "A5", "count": 20, "word": "x", "list": [1],
+        });
+        assert_eq!(Value::Object(arguments.clone()), expected);
+    }
 }

@@ -16,7 +16,7 @@ pub struct Card {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
     /// The details: absolute times with their zone, full texts.
-    pub lines: Vec<Line>,
+    pub lines: Vec<CardLine>,
     /// The call runs several tools, so it can't get a standing grant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once_only: bool,
@@ -75,16 +75,48 @@ pub fn state_changed() -> Error {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct CardLine {
     pub label: String,
     pub text: String,
 }
 
-impl Line {
+impl CardLine {
     pub fn new(label: &str, text: impl Into<String>) -> Self {
         Self {
             label: label.into(),
             text: text.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_for_one_recipient_and_one_state() {
+        let card = Card {
+            recipient: Some("ann".into()),
+            state: Some("1".into()),
+            ..Card::default()
+        };
+        assert!(card.check(Some("ann"), Some("1")).is_ok());
+        let code = |recipient, state| card.check(recipient, state).unwrap_err().code;
+        assert_eq!(code(Some("bob"), Some("1")), "RECIPIENT_CHANGED");
+        assert_eq!(code(None, Some("1")), "RECIPIENT_CHANGED");
+        assert_eq!(code(Some("ann"), Some("2")), "STATE_CHANGED");
+        assert_eq!(code(Some("ann"), None), "STATE_CHANGED");
+    }
+
+    #[test]
+    fn only_a_plain_call_can_be_allowed_for_good() {
+        let card = |once_only, state: Option<&str>| Card {
+            once_only,
+            state: state.map(str::to_owned),
+            ..Card::default()
+        };
+        assert!(card(false, None).allows_standing_grant());
+        assert!(!card(true, None).allows_standing_grant());
+        assert!(!card(false, Some("1")).allows_standing_grant());
     }
 }

@@ -2,7 +2,7 @@
 //! and the connection to the client while the call runs. Cheap to clone.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
     time::Instant,
 };
 
@@ -131,6 +131,8 @@ pub enum Change {
     ResourceList,
     ToolList,
     PromptList,
+    /// Something that no resource shows, but the counter's page in the console does.
+    Page,
 }
 
 /// Prefix of the ids of callers with a key.
@@ -165,12 +167,20 @@ impl Caller {
 
     /// The user who started this process.
     pub fn local_user() -> Self {
-        Self::new("local", "local user")
+        static CALLER: LazyLock<Caller> = LazyLock::new(|| Caller::new("local", "local user"));
+        CALLER.clone()
     }
 
     /// A caller without a key, on a listener that needs none.
     pub fn anonymous() -> Self {
-        Self::new("anonymous", "anonymous")
+        static CALLER: LazyLock<Caller> = LazyLock::new(|| Caller::new("anonymous", "anonymous"));
+        CALLER.clone()
+    }
+
+    /// A person at the console.
+    pub fn console() -> Self {
+        static CALLER: LazyLock<Caller> = LazyLock::new(|| Caller::new("console", "console"));
+        CALLER.clone()
     }
 
     /// The program itself.
@@ -240,3 +250,62 @@ pub trait Client: Send + Sync {
 pub struct NoClient;
 
 impl Client for NoClient {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> Context {
+        Context::of_the_desk(Clock::fixed(Timestamp::UNIX_EPOCH))
+    }
+
+    #[test]
+    fn words_count_from_when_the_user_was_asked() {
+        let mut context = context();
+        assert_eq!(context.asked_at(), Timestamp::UNIX_EPOCH);
+        context.card = Some(Arc::new(Card {
+            asked_at: Some(5),
+            ..Card::default()
+        }));
+        assert_eq!(context.asked_at().as_millisecond(), 5);
+    }
+
+    #[test]
+    fn a_call_without_a_card_needs_no_check_of_it() {
+        let mut context = context();
+        assert!(context.check_card(Some("ann"), None).is_ok());
+        context.card = Some(Arc::default());
+        assert!(context.check_card(None, None).is_ok());
+        assert!(context.check_card(Some("ann"), None).is_err());
+    }
+
+    #[test]
+    fn changes_are_taken_once_and_a_cancelled_call_ends() {
+        let context = context();
+        context.changed(Change::Page);
+        assert_eq!(context.changes(), [Change::Page]);
+        assert_eq!(context.take_changes(), [Change::Page]);
+        assert!(context.changes().is_empty());
+        assert!(context.check_cancelled().is_ok());
+        assert!(!context.budget().cancel.is_cancelled());
+        context.cancel.cancel();
+        assert!(context.check_cancelled().is_err());
+        assert!(context.budget().cancel.is_cancelled());
+    }
+
+    #[test]
+    fn today_is_the_day_at_the_counter() {
+        let mut context = context();
+        assert_eq!(context.today().to_string(), "1970-01-01");
+        context.zone = TimeZone::get("America/New_York").unwrap();
+        assert_eq!(context.today().to_string(), "1969-12-31");
+        let today = crate::Today::of(&context).sentence();
+        assert_eq!(today, "1969-12-31 (America/New_York)");
+    }
+
+    #[test]
+    fn the_callers_key_is_in_the_id() {
+        assert_eq!(Caller::with_key("k1", "phone").key(), Some("k1"));
+        assert_eq!(Caller::console().key(), None);
+    }
+}

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
+    console::ConsolePage,
     context::{Change, Context},
     error::{Error, Result},
     language::Language,
@@ -15,6 +16,7 @@ use crate::{
     resource::Resources,
     sql::Store,
     tool::Tool,
+    view::View,
 };
 pub use crate::{error::ErrorShape, sql::Migrations};
 
@@ -27,8 +29,11 @@ pub struct About {
     pub server_name: &'static str,
     pub version: &'static str,
     pub title: &'static str,
+    /// The title for Japanese readers of the console.
+    pub japanese_title: &'static str,
     /// One sentence for people.
     pub summary: &'static str,
+    pub japanese_summary: &'static str,
     /// The description from its specification, word for word, for `serverInfo`.
     pub description: &'static str,
     /// What a model reads when it connects.
@@ -37,6 +42,15 @@ pub struct About {
     pub lists_change: bool,
     /// What its specification requires of the desk.
     pub conventions: Conventions,
+}
+
+impl About {
+    pub fn title_in(&self, language: Language) -> &'static str {
+        match language {
+            Language::English => self.title,
+            Language::Japanese => self.japanese_title,
+        }
+    }
 }
 
 /// What differs between counters in how the desk treats their callers.
@@ -96,12 +110,21 @@ pub struct Counter {
     pub import: Option<Arc<dyn Import>>,
     pub export: Option<Arc<dyn Export>>,
     pub background: Option<Arc<dyn Background>>,
+    /// Its own part of its page in the console.
+    pub page: Option<Arc<dyn ConsolePage>>,
+    /// What chat clients can show beside the answers of its tools.
+    pub views: &'static [View],
 }
 
 impl Counter {
     /// Finds a tool by its name or one of its aliases.
     pub fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.tools.iter().find(|tool| tool.answers_to(name))
+    }
+
+    /// Whether clients can read anything here.
+    pub fn is_readable(&self) -> bool {
+        self.resources.is_some() || !self.views.is_empty()
     }
 }
 
@@ -138,6 +161,28 @@ pub trait Background: Send + Sync {
     fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
         Box::pin(std::future::ready(Vec::new()))
     }
+    /// Sends a notice to the person whom the desk serves, for a counter that can reach
+    /// them. Ends when the notice is stored; the same notice is sent once, however often
+    /// it is given.
+    fn notify(&self, _: Notice) -> BoxFuture<'_, Result<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// What a person should know at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The same for the same notice.
+    pub id: String,
+    /// The channels to use: email, ntfy, webhook.
+    pub channels: Vec<&'static str>,
+    /// In English and in Japanese, one line without private text: it passes through
+    /// servers of others.
+    pub text: [String; 2],
+    /// Where to go.
+    pub url: String,
+    /// For programs that receive it.
+    pub data: Value,
 }
 
 pub type Announce = Arc<dyn Fn(Change) + Send + Sync>;

@@ -31,6 +31,19 @@ pub const UNAVAILABLE: &str = "UNAVAILABLE";
 /// It could not be found out whether the change was made.
 pub const OUTCOME_UNKNOWN: &str = "OUTCOME_UNKNOWN";
 
+/// The cause of an error after which the same work may succeed at once: only its
+/// connection to the database was lost.
+#[derive(Debug)]
+pub struct Interrupted(pub String);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
 /// Characters of an error, its details included. More costs an agent more than it
 /// explains.
 pub const LONGEST_ERROR: usize = 1500;
@@ -111,6 +124,12 @@ impl Error {
         let is_away = self.code == UNAVAILABLE;
         let details = self.details.as_ref().filter(|_| is_away)?;
         details.get("retry_after_ms")?.as_u64()
+    }
+
+    /// Whether the database was lost in the middle of work that wrote nothing.
+    pub fn is_interrupted(&self) -> bool {
+        let cause = self.cause.as_ref();
+        cause.is_some_and(|cause| cause.is::<Interrupted>())
     }
 
     #[must_use]
@@ -320,6 +339,64 @@ mod tests {
                 assert!(length <= LONGEST_ERROR, "{length} characters");
                 assert!(error.message.starts_with(sentence));
             }
+        }
+    }
+
+    #[test]
+    fn an_error_speaks_the_callers_language() {
+        let error = || {
+            Error::new("A", "English.")
+                .next("Next.")
+                .japanese("日本語。")
+                .spoken("Said.", "話した。")
+        };
+        let english = error().in_language(Language::English);
+        assert_eq!(english.text(), "A: English. Next.");
+        assert_eq!(english.read_out(), "Said.");
+        let japanese = error().in_language(Language::Japanese);
+        assert_eq!(japanese.text(), "A: 日本語。");
+        assert_eq!(japanese.read_out(), "話した。");
+        let untranslated = Error::new("A", "Only `English`.").in_language(Language::Japanese);
+        assert_eq!(untranslated.text(), "A: Only `English`.");
+        assert_eq!(untranslated.read_out(), "Only English.");
+        // What is wrong with an argument is for the agent, not for the person.
+        for code in [INVALID_ARGUMENT, UNKNOWN_ARGUMENT] {
+            let error = Error::new(code, "`n` is wrong.").in_language(Language::English);
+            assert!(error.read_out().starts_with("Something in that request"));
+        }
+    }
+
+    #[test]
+    fn an_error_is_shown_in_the_shape_of_its_counter() {
+        let error = Error::new("A", "What.").next("Next.");
+        let (text, json) = error.shown(ErrorShape::Nested);
+        assert_eq!(text, "A: What. Next.");
+        let expected = json!({ "error": { "code": "A", "message": "What. Next." } });
+        assert_eq!(json, expected);
+        let error = error.details(json!({ "n": 1 }));
+        assert_eq!(error.structured()["error"]["details"], json!({ "n": 1 }));
+        let (text, json) = error.shown(ErrorShape::Flat);
+        let expected = json!({
+            "status": "error", "error": "What. Next.", "code": "A", "message": "What.",
+            "details": { "n": 1 },
+        });
+        assert_eq!(json, expected);
+        assert_eq!(text, json.to_string());
+    }
+
+    #[test]
+    fn kinds_of_errors_are_told_apart() {
+        let wait = json!({ "retry_after_ms": 5 });
+        let away = Error::new(UNAVAILABLE, "Away.").details(wait.clone());
+        assert_eq!(away.retry_after_ms(), Some(5));
+        let other = Error::new("OTHER", "Other.").details(wait);
+        assert_eq!(other.retry_after_ms(), None);
+        let lost = Error::new("LOST", "Lost.").cause(Interrupted("gone".into()));
+        assert!(lost.is_interrupted() && !lost.is_internal());
+        assert!(!Error::internal("gone").is_interrupted());
+        assert!(Error::internal("gone").is_internal());
+        for (code, may) in [(TIMEOUT, true), (CANCELLED, true), (INTERNAL, false)] {
+            assert_eq!(may_have_changed_something(code), may, "{code}");
         }
     }
 }

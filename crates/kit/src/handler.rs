@@ -217,4 +217,13 @@ mod tests {
         assert!(refused.message.contains("expected a string"), "{refused}");
         assert_eq!(typed::<Vec<i64>>(json!([3.0])).unwrap(), [3]);
     }
+
+    #[test]
+    fn only_whole_numbers_become_integers() {
+        let mut value =
+            json!({ "a": [1.0, 1.5], "b": { "c": -3.0 }, "d": 9_007_199_254_740_992.0 });
+        whole_numbers(&mut value);
+        let expected = json!({ "a": [1, 1.5], "b": { "c": -3 }, "d": 9_007_199_254_740_992.0 });
+        assert_eq!(value, expected);
+    }
 }

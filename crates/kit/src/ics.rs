@@ -128,3 +128,84 @@ pub fn escape(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn lines_are_folded_at_75_octets_and_never_inside_a_character() {
+        let mut lines = FoldedLines::default();
+        lines.put("A", &"x".repeat(73));
+        lines.put("B", &"x".repeat(74));
+        lines.put("C", &"窓".repeat(50));
+        let text = lines.into_text();
+        let lines: Vec<&str> = text.split_terminator("\r\n").collect();
+        let lengths: Vec<usize> = lines.iter().map(|line| line.len()).collect();
+        assert_eq!(lengths, [75, 75, 2, 74, 73, 7]);
+        assert_eq!(lines[2], " x");
+        assert_eq!(lines[5], " 窓窓");
+    }
+
+    #[test]
+    fn times_have_their_zone_unless_it_is_utc() {
+        let mut lines = FoldedLines::default();
+        let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
+        lines.put_local("DTSTART", at("2026-11-16T05:05:09Z"), &tokyo);
+        lines.put_local("DTEND", at("2026-11-16T05:05:09Z"), &TimeZone::UTC);
+        lines.put_zone(&TimeZone::UTC, Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
+        assert_eq!(
+            lines.into_text(),
+            "DTSTART;TZID=Asia/Tokyo:20261116T140509\r\nDTEND:20261116T050509Z\r\n"
+        );
+    }
+
+    #[test]
+    fn a_zone_lists_the_clock_changes_around_the_events() {
+        let mut lines = FoldedLines::default();
+        let paris = TimeZone::get("Europe/Paris").unwrap();
+        let day = at("2026-06-01T00:00:00Z");
+        lines.put_zone(&paris, day, day);
+        let text = lines.into_text();
+        let onsets: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("DTSTART:"))
+            .collect();
+        let expected = [
+            "19700101T000000",
+            "20251026T030000",
+            "20260329T020000",
+            "20261025T030000",
+            "20270328T020000",
+        ];
+        assert_eq!(onsets, expected);
+        let summer = "BEGIN:DAYLIGHT\r\nDTSTART:20260329T020000\r\nTZOFFSETFROM:+0100\r\n\
+            TZOFFSETTO:+0200\r\nTZNAME:CEST\r\nEND:DAYLIGHT\r\n";
+        assert!(text.contains(summer), "{text}");
+        assert!(text.starts_with("BEGIN:VTIMEZONE\r\nTZID:Europe/Paris\r\n"));
+        assert!(text.ends_with("END:VTIMEZONE\r\n"));
+    }
+
+    #[test]
+    fn offsets_have_a_sign_and_seconds_only_where_needed() {
+        for (seconds, text) in [
+            (0, "+0000"),
+            (5 * 3600 + 30 * 60, "+0530"),
+            (-(9 * 3600 + 30 * 60), "-0930"),
+            (9 * 60 + 21, "+000921"),
+        ] {
+            let offset = jiff::tz::Offset::from_seconds(seconds).unwrap();
+            assert_eq!(offset_text(offset), text);
+        }
+    }
+
+    #[test]
+    fn texts_are_escaped() {
+        assert_eq!(escape("a;b,c\\d"), "a\\;b\\,c\\\\d");
+        assert_eq!(escape("a\r\nb\nc\rd\u{7}"), "a\\nb\\nc\\nd");
+    }
+}

@@ -47,3 +47,40 @@ impl fmt::Debug for CallId {
         write!(f, "CallId({self})")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_have_their_length_and_use_the_whole_alphabet() {
+        let ids: HashSet<String> = (0..200).map(|_| random("x_", 26)).collect();
+        assert_eq!(ids.len(), 200, "no two are the same");
+        let mut seen = [const { String::new() }; 26];
+        for id in &ids {
+            let letters = id.strip_prefix("x_").unwrap();
+            assert_eq!(letters.len(), 26);
+            assert!(letters.bytes().all(|letter| ALPHABET.contains(&letter)));
+            for (seen, letter) in seen.iter_mut().zip(letters.chars()) {
+                seen.push(letter);
+            }
+        }
+        // Each place takes many values, and no two places always the same.
+        let places: HashSet<&String> = seen.iter().collect();
+        assert_eq!(places.len(), 26);
+        for letters in &seen {
+            let different: HashSet<char> = letters.chars().collect();
+            assert!(different.len() > 16, "{letters}");
+        }
+    }
+
+    #[test]
+    fn ids_of_calls_have_sixteen_digits_and_differ() {
+        let (one, other) = (CallId::new(), CallId::new());
+        assert!(one != other);
+        assert_eq!(one.to_string().len(), 16);
+        assert_eq!(CallId(0xab).to_string(), "00000000000000ab");
+    }
+}

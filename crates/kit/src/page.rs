@@ -1,4 +1,5 @@
-//! Pages of a list: a limit, and a cursor to the next page.
+//! Pages of a list in memory: a limit, and a cursor to the next page. Merchant's search and
+//! rooms read from an index or a log, and make cursors of their own.
 
 use std::ops::Range;
 

@@ -181,4 +181,51 @@ mod tests {
         assert!(line(&"あ".repeat(LONGEST_TEXT)).is_ok());
         assert!(line(&"あ".repeat(LONGEST_TEXT + 1)).is_err());
     }
+
+    fn arguments(given: &[(&str, &str)]) -> Map<String, Value> {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), json!(value));
+        given.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn arguments_of_a_prompt_are_checked_and_completed() {
+        let goal = Argument {
+            required: true,
+            ..Argument::optional("goal", "The goal")
+        };
+        let prompt = Prompt {
+            name: "plan",
+            title: "Plan",
+            description: "Plans.",
+            arguments: vec![goal, LANGUAGE],
+            tools: &["a"],
+            render: text(|_, _| Ok(String::new())),
+        };
+        assert!(prompt.check_arguments(&arguments(&[("goal", "x")])).is_ok());
+        let missing = prompt.check_arguments(&arguments(&[("language", "ja")]));
+        let message = missing.unwrap_err().message;
+        assert_eq!(message, "The argument `goal` is missing.");
+        let values = |typed| prompt.fixed_values("language", typed);
+        assert_eq!(values("J"), Some(vec!["ja".to_owned()]));
+        assert_eq!(values("").unwrap().len(), 2);
+        assert_eq!(values("x"), Some(Vec::new()));
+        assert_eq!(prompt.fixed_values("goal", ""), None);
+        assert_eq!(prompt.fixed_values("other", ""), None);
+    }
+
+    #[test]
+    fn the_language_is_the_one_that_is_named_or_the_callers() {
+        let mut context = Context::of_the_desk(crate::time::Clock::system());
+        context.language = Language::Japanese;
+        for (given, expected) in [
+            ("en", Language::English),
+            ("ja", Language::Japanese),
+            (" ", Language::Japanese),
+        ] {
+            let found = language(&context, &arguments(&[("language", given)]));
+            assert_eq!(found.unwrap(), expected, "{given}");
+        }
+        let refused = language(&context, &arguments(&[("language", "fr")]));
+        assert_eq!(refused.unwrap_err().code, "INVALID_LANGUAGE");
+    }
 }

@@ -1,5 +1,7 @@
 //! The answer of a tool.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,7 +15,9 @@ pub enum Reply {
     /// `structuredContent` as JSON text. It is serialised once; `content[0]` has the
     /// same text.
     Structured(String),
-    /// The same, followed by blocks such as an image.
+    /// The same, of a read whose answer is given more than once.
+    Kept(Arc<KeptReply>),
+    /// The same as `Structured`, followed by blocks such as an image.
     Illustrated { json: String, blocks: Vec<Value> },
     /// Content blocks as the protocol spells them, without structured content.
     Content(Vec<Value>),
@@ -23,6 +27,21 @@ pub enum Reply {
         requests: Vec<(String, ClientRequest)>,
         state: Option<String>,
     },
+}
+
+/// A structured answer that is kept, ready to be written.
+#[derive(Debug)]
+pub struct KeptReply {
+    pub json: String,
+    /// The JSON as a JSON string, with its quotes.
+    pub quoted: String,
+}
+
+impl KeptReply {
+    pub fn new(json: String) -> Result<Self> {
+        let quoted = serde_json::to_string(&json).map_err(Error::internal)?;
+        Ok(Self { json, quoted })
+    }
 }
 
 impl Reply {
@@ -36,6 +55,7 @@ impl Reply {
     pub fn json(&self) -> Option<&str> {
         match self {
             Self::Structured(json) | Self::Illustrated { json, .. } => Some(json),
+            Self::Kept(kept) => Some(&kept.json),
             Self::Content(_) | Self::InputRequired { .. } => None,
         }
     }

@@ -64,6 +64,10 @@ pub fn unescape(escaped: &str) -> Option<String> {
     while let Some(byte) = rest.next() {
         if byte == b'%' {
             let digits = [rest.next()?, rest.next()?];
+            // The parser alone would take a sign for a digit.
+            if !digits.iter().all(u8::is_ascii_hexdigit) {
+                return None;
+            }
             let digits = std::str::from_utf8(&digits).ok()?;
             bytes.push(u8::from_str_radix(digits, 16).ok()?);
         } else {
@@ -120,7 +124,7 @@ pub trait Resources: Send + Sync {
     fn complete<'a>(
         &'a self,
         context: &'a Context,
-        question: &'a Question,
+        question: &'a CompletionQuestion,
     ) -> BoxFuture<'a, Result<Vec<String>>>;
 
     /// How long a client may cache what it read, in milliseconds.
@@ -172,7 +176,7 @@ pub enum Body {
 
 /// A request for completion.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct CompletionQuestion {
     pub about: Reference,
     pub argument: String,
     /// What the person has typed so far.
@@ -201,5 +205,35 @@ mod tests {
         assert_eq!(completions(&values, ""), values);
         let many: Vec<String> = (0..200).map(|n| n.to_string()).collect();
         assert_eq!(completions(&many, "").len(), MAX_COMPLETIONS);
+    }
+
+    #[test]
+    fn escaped_texts_come_back_and_broken_ones_are_refused() {
+        assert_eq!(escape("a-b._~/窓 1", ""), "a-b._~%2F%E7%AA%93%201");
+        assert_eq!(escape("a/b c", "/"), "a/b%20c");
+        for text in ["", "a-b._~/窓 1%"] {
+            assert_eq!(unescape(&escape(text, "")).as_deref(), Some(text));
+        }
+        for broken in ["%", "%2", "%zz", "%ff", "%+1"] {
+            assert_eq!(unescape(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_resources_has_pages() {
+        let all: Vec<usize> = (0..=PAGE_SIZE).collect();
+        let resource = |n: usize| Resource {
+            uri: n.to_string(),
+            name: String::new(),
+            title: None,
+            description: None,
+            mime_type: "text/plain",
+        };
+        let first = list_page(&all, None, resource).unwrap();
+        assert_eq!(first.items.len(), PAGE_SIZE);
+        let rest = list_page(&all, first.next_cursor.as_deref(), resource).unwrap();
+        assert_eq!(rest.items.len(), 1);
+        assert_eq!(rest.items[0].uri, PAGE_SIZE.to_string());
+        assert_eq!(rest.next_cursor, None);
     }
 }

@@ -31,7 +31,23 @@ pub trait Sql {
 
     /// Returns how many rows changed.
     fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64>;
+
+    /// Runs statements that don't depend on each other's answers, in this order. On
+    /// PostgreSQL they are sent together, which saves round trips.
+    fn query_all(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<Row>>> {
+        let each = statements.iter();
+        each.map(|(sql, params)| self.query(sql, params)).collect()
+    }
+
+    /// Whether other transactions may write at the same time, as on PostgreSQL. SQLite
+    /// has one writer.
+    fn has_other_writers(&self) -> bool {
+        false
+    }
 }
+
+/// A statement and its parameters.
+pub type Statement<'a> = (&'a str, &'a [Param<'a>]);
 
 impl dyn Sql + '_ {
     pub fn query_one(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>> {
@@ -84,6 +100,12 @@ pub trait Store: Send + Sync {
         Clock::system()
     }
 
+    /// A number that changes with every commit of any process, and is asked for without
+    /// waiting; `None` if the engine has none.
+    fn version(&self) -> Option<i64> {
+        None
+    }
+
     /// Whether the database could not be reached at some time within this period. Other
     /// processes may have had no chance to renew what they hold.
     fn was_away_within(&self, period: Duration) -> bool {
@@ -94,6 +116,12 @@ pub trait Store: Send + Sync {
     /// What is wrong at present, for an operator. Known without asking the database.
     fn trouble(&self) -> Option<String> {
         None
+    }
+
+    /// Whether calls should be sent to this process; if not, which part is missing. A
+    /// lost server counts only after work has waited for it in vain.
+    fn ready(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     /// A name under which this process claims work.
@@ -120,6 +148,11 @@ pub trait Store: Send + Sync {
     /// [`crate::announcement::next`] also returns it to a receiver that lags.
     fn announcements(&self) -> broadcast::Receiver<Announcement> {
         broadcast::Sender::new(1).subscribe()
+    }
+
+    /// Whether announcements of other processes arrive at present. If not, look often.
+    fn hears_others(&self) -> bool {
+        false
     }
 
     /// `None` without a pool of connections.
@@ -176,8 +209,7 @@ impl dyn Store {
         for _ in 0..READ_ATTEMPTS {
             let again = std::sync::Arc::clone(&job);
             answer = self.query(budget.clone(), move |sql| again(sql)).await;
-            let is_interrupted = |error: &Error| error.retry_after_ms() == Some(0);
-            if !answer.as_ref().is_err_and(is_interrupted) {
+            if !answer.as_ref().is_err_and(Error::is_interrupted) {
                 break;
             }
         }
@@ -372,8 +404,46 @@ pub fn values(rows: usize, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn values_number_their_parameters() {
-        assert_eq!(super::values(2, 3), "($1, $2, $3), ($4, $5, $6)");
+        assert_eq!(values(2, 3), "($1, $2, $3), ($4, $5, $6)");
+    }
+
+    #[test]
+    fn a_budget_ends_with_its_deadline_or_cancellation() {
+        let mut budget = Budget::default();
+        assert!(budget.check().is_ok());
+        budget.deadline = Some(Instant::now() + Duration::from_secs(60));
+        assert!(budget.check().is_ok());
+        budget.deadline = Some(Instant::now());
+        assert_eq!(budget.check().unwrap_err().code, "TIMEOUT");
+        budget.cancel.cancel();
+        assert_eq!(budget.check().unwrap_err().code, "CANCELLED");
+    }
+
+    #[test]
+    fn cells_are_read_by_their_type() {
+        let cells = [
+            Cell::Null,
+            Cell::Int(4),
+            Cell::Real(0.5),
+            Cell::Text("a".into()),
+        ];
+        let row = Row(cells.to_vec());
+        assert_eq!((row.int(1).unwrap(), row.real(1).unwrap()), (4, 4.0));
+        assert_eq!(
+            (row.real(2).unwrap(), row.text(3).unwrap()),
+            (0.5, "a".into())
+        );
+        assert_eq!(
+            (row.opt_int(0).unwrap(), row.opt_int(1).unwrap()),
+            (None, Some(4))
+        );
+        let texts = (row.opt_text(0).unwrap(), row.opt_text(3).unwrap());
+        assert_eq!(texts, (None, Some("a".into())));
+        assert!(row.int(0).is_err() && row.int(3).is_err() && row.int(4).is_err());
+        assert!(row.text(1).is_err() && row.real(3).is_err() && row.opt_int(4).is_err());
     }
 }

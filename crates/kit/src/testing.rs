@@ -11,7 +11,7 @@ mod run;
 mod small_disk;
 
 #[cfg(feature = "testing")]
-pub use harness::{Harness, details};
+pub use harness::{Harness, details, normalised};
 pub use run::call;
 #[cfg(feature = "testing")]
 pub use small_disk::SmallDisk;

@@ -11,6 +11,7 @@ use crate::{
     context::Context,
     error::Error,
     handler::{Handler, Run},
+    language::Language,
     schema,
 };
 
@@ -24,6 +25,8 @@ pub struct Tool {
     /// Other names for the same tool.
     pub aliases: &'static [&'static str],
     pub title: &'static str,
+    /// The title for Japanese readers of the console; `None`: the same.
+    pub japanese_title: Option<&'static str>,
     /// At most two sentences.
     pub description: &'static str,
     /// JSON Schema of the arguments, as published. See [`crate::schema::input`].
@@ -60,6 +63,9 @@ pub struct Tool {
     pub inner_calls: Option<InnerCalls>,
     /// Names the other tools whose work a call does too; `None` for most tools.
     pub implied_tools: Option<ImpliedTools>,
+    /// Whether answers are given again while nothing has changed. See
+    /// [`Tool::caches_answers`].
+    pub caches_answers: bool,
     pub run: Run,
 }
 
@@ -148,6 +154,21 @@ pub struct Rule {
     pub message: &'static str,
 }
 
+/// For lists of rules, a line each.
+pub const fn rule(
+    field: &'static str,
+    keyword: &'static str,
+    code: &'static str,
+    message: &'static str,
+) -> Rule {
+    Rule {
+        field,
+        keyword,
+        code,
+        message,
+    }
+}
+
 /// What every tool has to state.
 pub struct Definition {
     /// The name from the counter's specification.
@@ -189,6 +210,7 @@ impl Tool {
             name,
             aliases: &[],
             title,
+            japanese_title: None,
             description,
             input: schema::input::<I>(),
             output: None,
@@ -205,6 +227,7 @@ impl Tool {
             card: None,
             inner_calls: None,
             implied_tools: None,
+            caches_answers: false,
             run: handler.run,
         }
     }
@@ -215,6 +238,21 @@ impl Tool {
 
     pub fn time_limit(self, time_limit: Duration) -> Self {
         Self { time_limit, ..self }
+    }
+
+    /// The title for Japanese readers of the console.
+    pub fn in_japanese(self, title: &'static str) -> Self {
+        Self {
+            japanese_title: Some(title),
+            ..self
+        }
+    }
+
+    pub fn title_in(&self, language: Language) -> &'static str {
+        match language {
+            Language::English => self.title,
+            Language::Japanese => self.japanese_title.unwrap_or(self.title),
+        }
     }
 
     pub fn idempotency_key(self, argument: &'static str) -> Self {
@@ -292,6 +330,17 @@ impl Tool {
             ..self
         }
     }
+
+    /// For a query that many make and whose answer seldom changes. The desk gives the
+    /// answer again to the same arguments in the same language, within the same minute,
+    /// while nothing was committed to the store. So it must depend on nothing else: not
+    /// on the caller, nor on the second.
+    pub fn caches_answers(self) -> Self {
+        Self {
+            caches_answers: true,
+            ..self
+        }
+    }
 }
 
 impl Tool {
@@ -336,5 +385,5 @@ impl Tool {
     }
 }
 
-/// For tools that take arguments as they come.
-pub fn as_is(_: &Context, _: &mut Map<String, Value>) {}
+#[cfg(test)]
+mod tests;

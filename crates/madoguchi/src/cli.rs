@@ -3,9 +3,11 @@
 
 mod approvals;
 mod audit;
+mod backup;
 mod counters;
 mod install;
 mod keys;
+mod policies;
 
 use std::path::PathBuf;
 
@@ -13,10 +15,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use desk::settings::Level;
 
 pub use approvals::{ApprovalsAction, ApprovalsArgs};
-pub use audit::{AuditAction, AuditArgs, AuditErase, AuditExport, AuditTail};
+pub use audit::{
+    AuditAction, AuditArgs, AuditErase, AuditExport, AuditHead, AuditTail, AuditVerify,
+};
+pub use backup::{Backup, Move, Restore};
 pub use counters::{CounterCommand, CounterFlags, OwnPorts};
 pub use install::{Install, Scope, Uninstall};
 pub use keys::{CreateKey, Keys, KeysAction};
+pub use policies::{PoliciesAction, PoliciesArgs, Stricter};
 
 /// One program in which AI agents get real work done over MCP.
 #[derive(Debug, Parser)]
@@ -99,6 +105,8 @@ pub enum Command {
     Keys(Keys),
     /// Approve or deny calls that wait for you; manage standing grants
     Approvals(ApprovalsArgs),
+    /// List which tools are allowed, asked about first or denied; make one stricter
+    Policies(PoliciesArgs),
     /// Import your own data from a file
     Import(Import),
     /// Write a counter's data to files that `import` reads
@@ -111,6 +119,12 @@ pub enum Command {
     Uninstall(Uninstall),
     /// Show, export, verify and erase the audit trail
     Audit(AuditArgs),
+    /// Write everything to one file, also while a desk runs
+    Backup(Backup),
+    /// Restore a backup into an empty data directory, or check one
+    Restore(Restore),
+    /// Move all data to PostgreSQL, or from there into a data directory
+    Move(Move),
     /// Print the default configuration, check yours, or print its JSON Schema
     Config(ConfigArgs),
     /// Check the configuration, the data, the ports and the servers it needs

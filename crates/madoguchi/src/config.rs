@@ -6,6 +6,7 @@
 
 mod default_file;
 mod errors;
+mod in_force;
 mod overlay;
 mod removed;
 
@@ -40,6 +41,9 @@ pub struct Config {
     pub keeps_files: BTreeSet<&'static str>,
     /// Whether the log level is not the default.
     pub log_level_is_set: bool,
+    /// What the file says, and what the environment made of it.
+    in_file: toml::Table,
+    given: toml::Table,
     /// What the operator should change, though the program starts.
     pub warnings: Vec<String>,
 }
@@ -120,6 +124,7 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         Some(path) => read(path)?,
     };
     let mut environment = sources.environment.clone();
+    let in_file = table.clone();
     let warnings = removed::take(&mut table, &mut environment);
     // Skipped if nothing is set, because building the schema takes time.
     if !table.is_empty() || overlay::is_given(counters, &environment) {
@@ -131,6 +136,7 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         }
         check(&table, &schema)?;
     }
+    let given = table.clone();
     let mut sections = BTreeMap::new();
     let mut keeps_files = BTreeSet::new();
     for counter in counters {
@@ -171,6 +177,8 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         own_ports,
         keeps_files,
         log_level_is_set,
+        in_file,
+        given,
         warnings,
     })
 }

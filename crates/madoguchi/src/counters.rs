@@ -5,10 +5,13 @@
 mod fixture;
 mod registration;
 mod rooms_command;
+mod rooms_files;
 
 use std::sync::LazyLock;
 
-pub use registration::{CommandContext, OnPostgres, OwnCommand, OwnPort, Registration};
+pub use registration::{
+    CommandContext, FolderFiles, FrozenFolder, OnPostgres, OwnCommand, OwnPort, Registration,
+};
 use registration::{Flag, Port};
 
 /// Every counter, in the order in which commands and documents show them.
@@ -55,6 +58,7 @@ fn list() -> Vec<Registration> {
             .in_short("agents talk to each other", "エージェント同士の会話")
             .variables(rooms::SEED_VARIABLES)
             .folder("data_dir", "rooms")
+            .folder_files(rooms_files::FILES)
             .command(rooms_command::COMMAND),
         Registration::on_files("todo", todo::counter)
             .in_short(

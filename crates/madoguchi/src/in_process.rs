@@ -37,12 +37,12 @@ pub async fn call(
     tool: &str,
     arguments: Map<String, Value>,
 ) -> Result<Value> {
-    let window = desk
-        .window(counter)
+    let served = desk
+        .counter(counter)
         .ok_or_else(|| Error::internal("the counter that was opened is missing"))?;
     let refused = |fault: Fault| refused(counter, i64::from(fault.code), &fault.message);
     let admitted = desk
-        .admit(window, &Credentials::LocalUser, TOOLS_CALL.name)
+        .admit(served, &Credentials::LocalUser, TOOLS_CALL.name)
         .await
         .map_err(|refusal| refused(Fault::from(&refusal)))?;
     let call = ToolCall {
@@ -56,10 +56,10 @@ pub async fn call(
         cancel: Default::default(),
         language: language::of_environment(),
     };
-    let answer = desk.call(window, call).await;
+    let answer = desk.call(served, call).await;
     let answer = answer.map_err(|refusal| refused(Fault::from(&refusal)))?;
     let to = Recipient {
-        counter: &PublishedCounter::new(window),
+        counter: &PublishedCounter::new(served),
         caller: "local",
         tool,
         stateless: true,

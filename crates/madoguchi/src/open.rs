@@ -1,6 +1,9 @@
 //! Opens what the configuration describes: the stores, the counters, the desk.
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    path::Path,
+    sync::{Arc, PoisonError},
+};
 
 use desk::{
     Desk, audit, background,
@@ -8,16 +11,17 @@ use desk::{
 };
 use kit::{Context, Result, Store, time::Clock};
 use store::{Database, url::DatabaseUrl};
-use telemetry::{Environment, Exporter};
+use telemetry::{Environment, Exporter, HeadShipper};
 
 use crate::{
     cli::{CounterOptions, Global},
     config::{self, Config, Sources},
     counters::{self, OnPostgres, Registration},
+    database_trouble,
     descriptions::{check_names, chosen},
     location::{self, data_directory, database_options, database_url, own_database_options},
+    marks::{self, Marked},
     own_state::{self, Databases, open_store},
-    unusable_data,
 };
 
 pub fn configuration(global: &Global, options: &CounterOptions) -> Result<Config> {
@@ -96,7 +100,9 @@ fn own_state(
         databases,
     );
     match embedded {
-        Some(path) => state.with_limits_in(location::beside(&path, "-limits")),
+        Some(path) => state
+            .with_limits_in(location::beside(&path, "-limits"))
+            .in_file(path),
         None => state,
     }
 }
@@ -109,6 +115,7 @@ pub struct Opened {
     /// Counters that were moved to a database of the operator's own.
     moved: Vec<&'static str>,
     exporter: Option<Exporter>,
+    shipper: Option<HeadShipper>,
 }
 
 /// Opens the stores, brings them up to date and prepares the counters: all of
@@ -122,7 +129,7 @@ pub async fn desk(
     let url = database_url(&config.settings.database.url, global.data.as_deref());
     let opened = open_all(global, config, options, only).await;
     opened.map_err(|error| match &url {
-        Ok(url) => unusable_data::explained(error, url),
+        Ok(url) => database_trouble::explained(error, url),
         Err(_) => error,
     })
 }
@@ -156,12 +163,18 @@ async fn open_all(
             .and_then(|key| text(&settings, key));
         let store = match (registration.migrations, own) {
             (None, _) => match on_postgres(global, &config, registration)? {
-                None => None,
+                None => {
+                    folder(registration, &settings).map_or(Ok(()), Marked::check)?;
+                    None
+                }
                 Some(moves) => {
                     let store =
                         shared_store(global, &config, &clock, &databases, &mut shared).await?;
                     store.migrate(moves.migrations).await?;
-                    (moves.check)(settings.clone(), Arc::clone(&store)).await?;
+                    marks::check_tables(&store).await?;
+                    if !folder(registration, &settings).is_some_and(Marked::is_moved) {
+                        (moves.check)(settings.clone(), Arc::clone(&store)).await?;
+                    }
                     Some(store)
                 }
             },
@@ -188,7 +201,15 @@ async fn open_all(
         databases,
         moved,
         exporter: None,
+        shipper: None,
     })
+}
+
+/// The directory of a counter that keeps files.
+fn folder<'a>(registration: &Registration, settings: &'a toml::Table) -> Option<Marked<'a>> {
+    let (key, _) = registration.folder?;
+    let folder = text(settings, key)?;
+    Some(Marked::Folder(Path::new(folder)))
 }
 
 /// The store that all counters share, opened once.
@@ -234,10 +255,14 @@ pub async fn moved_store(
     databases: &Databases,
 ) -> Result<Option<Arc<dyn Store>>> {
     let Some(moves) = on_postgres(global, config, registration)? else {
+        let settings = config.counters.get(registration.name);
+        let folder = settings.and_then(|settings| folder(registration, settings));
+        folder.map_or(Ok(()), Marked::check)?;
         return Ok(None);
     };
     let store = shared_store(global, config, &Clock::system(), databases, &mut None).await?;
     store.migrate(moves.migrations).await?;
+    marks::check_tables(&store).await?;
     Ok(Some(store))
 }
 
@@ -279,6 +304,9 @@ impl Opened {
     /// Stops background work and closes the databases, after the last call.
     pub async fn close(mut self) -> Result<()> {
         background::stop(&self.desk).await;
+        if let Some(shipper) = self.shipper.take() {
+            shipper.finish().await;
+        }
         let closed = close(&self.databases).await;
         if let Some(exporter) = self.exporter.take() {
             exporter.finish().await;
@@ -286,18 +314,27 @@ impl Opened {
         closed
     }
 
-    /// Exports traces and metrics if the environment says where to. Before the desk
-    /// is used.
+    /// The databases that are open.
+    pub fn stores(&self) -> Vec<Arc<dyn Store>> {
+        let databases = all(&self.databases).into_iter();
+        databases
+            .map(|database| Arc::new(database) as Arc<dyn Store>)
+            .collect()
+    }
+
+    /// Exports traces and metrics if the environment says where to, and heads of the
+    /// audit trail if the settings do. Before the desk is used.
     pub fn export(&mut self) {
         let environment = Environment::of_process();
         self.exporter = Exporter::start(environment, &mut self.desk, env!("CARGO_PKG_VERSION"));
+        self.shipper = HeadShipper::start(&self.desk);
     }
 
     /// Whether the databases can be read and written; `None` if there are none.
     pub async fn check_store(&self) -> Option<Result<&'static str>> {
         let databases = all(&self.databases);
         for database in &databases {
-            if let Err(error) = database.check().await {
+            if let Err(error) = database.examine().await {
                 return Some(Err(error));
             }
         }
@@ -312,8 +349,8 @@ impl Opened {
 
     /// Loads sample data for empty counters, in the embedded store only.
     pub async fn first_demo(&self) -> Result<()> {
-        for window in &self.desk.windows {
-            let counter = &window.counter;
+        for served in &self.desk.counters {
+            let counter = &served.counter;
             let (Some(demo), Some(store)) = (&counter.demo, &counter.store) else {
                 continue;
             };

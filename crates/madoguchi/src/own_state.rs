@@ -8,13 +8,16 @@ use std::{
 };
 
 use desk::{
-    ledger,
     state::{DeskState, OpenState, Secret},
+    tables::TABLES,
 };
 use kit::{Error, Result, Store, sql::Budget};
 use store::{Database, Options, url::DatabaseUrl};
 
-use crate::unusable_data;
+use crate::{database_trouble, marks};
+
+/// The file with the desk's secret, beside the embedded database.
+pub const SECRET: &str = "desk.secret";
 
 /// All open databases, to be closed at the end.
 pub type Databases = Arc<Mutex<Vec<Database>>>;
@@ -24,6 +27,7 @@ pub async fn open_store(
     options: Options,
     databases: &Databases,
 ) -> Result<Arc<dyn Store>> {
+    marks::check(url)?;
     let database = Database::open(url, options).await?;
     let opened = database.clone();
     databases
@@ -31,9 +35,12 @@ pub async fn open_store(
         .unwrap_or_else(PoisonError::into_inner)
         .push(opened);
     let store: Arc<dyn Store> = Arc::new(database);
-    store.migrate(ledger::MIGRATIONS).await?;
-    store.migrate(kit::lease::MIGRATIONS).await?;
-    store.migrate(kit::usage::MIGRATIONS).await?;
+    for migrations in TABLES {
+        store.migrate(migrations).await?;
+    }
+    marks::check_open(&store).await?;
+    // A move that began just before the file was open can't have noticed this process.
+    marks::check(url)?;
     Ok(store)
 }
 
@@ -54,7 +61,7 @@ pub fn state(
                 Some(store) => store,
                 None => open_store(&url, options, &databases)
                     .await
-                    .map_err(|error| unusable_data::explained(error, &url))?,
+                    .map_err(|error| database_trouble::explained(error, &url))?,
             };
             let secret = secret(&url, &configured, &store).await?;
             Ok(OpenState::new(store, secret))
@@ -67,7 +74,7 @@ async fn secret(url: &DatabaseUrl, configured: &str, store: &Arc<dyn Store>) -> 
         return Secret::of_text(configured);
     }
     match url {
-        DatabaseUrl::Sqlite(path) => in_file(&path.with_file_name("desk.secret")),
+        DatabaseUrl::Sqlite(path) => in_file(&path.with_file_name(SECRET)),
         DatabaseUrl::Postgres(_) => in_a_row(store).await,
     }
 }
@@ -103,6 +110,9 @@ fn in_file(path: &Path) -> Result<Secret> {
         {
             return Err(unusable("can't be written").cause(error.error));
         }
+        // Without it all keys are invalid, so it has to outlive a power failure.
+        kit::durable::sync_directory(directory)
+            .map_err(|error| unusable("can't be written").cause(error))?;
     }
     Err(unusable("keeps disappearing"))
 }

@@ -10,7 +10,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use kit::context::Language;
 
-use crate::{output::tell, reader};
+use crate::{locale, output::tell};
 
 /// When the first line is printed where there is no terminal. Work that is done before
 /// prints none.
@@ -111,7 +111,7 @@ fn in_units(amount: f64) -> u64 {
 }
 
 fn style(has_end: bool) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template(has_end, reader::language()));
+    let style = ProgressStyle::with_template(template(has_end, locale::language()));
     style
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ")
@@ -147,7 +147,7 @@ fn line(step: &Step<'_>, elapsed: Duration) -> String {
         return format!("{percent} %, {amount}");
     }
     let left = elapsed.mul_f64((1.0 - share) / share).as_secs();
-    match reader::language() {
+    match locale::language() {
         Language::English => format!("{percent} %, {amount}, {left} s left"),
         Language::Japanese => format!("{percent} %, {amount}, 残り{left}秒"),
     }

@@ -85,14 +85,16 @@ fn newest_first(mut desks: Vec<RunningDesk>) -> Vec<RunningDesk> {
 }
 
 /// Makes addresses of the console lead to the desk that runs on this data, for
-/// commands that show some.
-pub fn use_its_console(global: &Global, config: &mut Config) {
+/// commands that show some. Whether there is one.
+pub fn use_its_console(global: &Global, config: &mut Config) -> bool {
     let is_set = !config.settings.http.public_url.is_empty();
     let mut found = desks_beside(global, config).into_iter();
     let console = found.find_map(|desk| desk.console);
+    let is_found = console.is_some();
     if let Some(console) = console.filter(|_| !is_set) {
         config.settings.http.public_url = console;
     }
+    is_found
 }
 
 fn database(global: &Global, config: &Config) -> Result<DatabaseUrl> {

@@ -1,7 +1,7 @@
 //! Prices a cart by the shop's records, and stores it with its reservation.
 
 use jiff::{SignedDuration, Timestamp};
-use kit::{Context, Error, Result, Sql};
+use kit::{Context, Error, Result, Sql, context::Change};
 use serde_json::Value;
 
 use crate::{
@@ -87,6 +87,7 @@ pub fn keep(
             expires_at: cart.expires.as_millisecond(),
         },
     )?;
+    context.changed(Change::Page);
     if reserve {
         open_carts::check_share(state, sql, &context.caller, cart, now)?;
     }

@@ -1,6 +1,6 @@
 //! A catalogue from a file: JSON, NDJSON or CSV, of any size.
 //!
-//! `kit::rows` reads rows one after the other, `row` turns each into a product, and
+//! `kit::file_rows` reads rows one after the other, `row` turns each into a product, and
 //! `batches` collects them; here they are written. `progress` is stored in the same
 //! transaction as the rows, so an interrupted import of the same file continues
 //! where it stopped. `synonyms` reads words that mean the same.
@@ -151,7 +151,7 @@ impl Import for CatalogueImport {
 pub fn products(csv: &str) -> Result<Vec<Product>> {
     let mut products = Vec::new();
     let mut invalid = None;
-    kit::rows::table(csv.as_bytes(), &row::REQUIRED, |line, fields| {
+    kit::file_rows::table(csv.as_bytes(), &row::REQUIRED, |line, fields| {
         match fields.and_then(|fields| row::product(&fields)) {
             Ok(product) => products.push(product),
             Err(problem) => invalid = Some(format!("line {line}: {problem}")),

@@ -3,12 +3,13 @@
 //!
 //! Which file to open: money, carts and mandates are in `model`, the rows in
 //! `store`, what one caller may hold in `open_carts`, the search engines in
-//! `finding`, the import of a catalogue in `import`, and each tool in a file of its
-//! own under `tools`.
+//! `finding`, the import of a catalogue in `import`, the page in the console in
+//! `console_page`, and each tool in a file of its own under `tools`.
 
 mod answers;
 mod background;
 mod cart_making;
+mod console_page;
 mod demo;
 mod empty_shop;
 mod errors;
@@ -22,6 +23,7 @@ mod settings;
 mod state;
 mod store;
 mod tools;
+mod views;
 
 use std::sync::Arc;
 
@@ -57,7 +59,9 @@ const ABOUT: About = About {
     server_name: "merchant_agent_mcp",
     version: "1.0.0",
     title: "Shop",
+    japanese_title: "ショップ",
     summary: "Search products, check stock, build AP2 cart mandates.",
+    japanese_summary: "商品を探し、在庫を確かめ、AP2のカートマンデートを作ります。",
     description: "LangGraphエージェントにデータアクセスツールを提供するMCPサーバー",
     instructions: "You serve the customers of a shop. Find products with search_products (keywords \
         in the languages of the catalogue; [] lists everything), look at some with get_product, \
@@ -90,10 +94,12 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         ],
         prompts: vec![Arc::new(prompts::shop_assistant())],
         resources: None,
+        views: views::ALL,
         files: None,
         demo: Some(Arc::new(demo::DemoData::new(&state))),
         import: Some(Arc::new(import::CatalogueImport::new(&state))),
         export: None,
+        page: Some(Arc::new(console_page::ShopPage::new(&state))),
         background: Some(Arc::new(background::BackgroundWork::new(&state))),
         store: Some(store),
     })

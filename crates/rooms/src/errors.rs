@@ -1,11 +1,17 @@
 //! Every error of the counter, with its code and what to do next.
 
-use kit::{Error, Rule, error::INVALID_ARGUMENT, tool::UNKNOWN};
+use kit::{
+    Error, Rule,
+    error::INVALID_ARGUMENT,
+    tool::{UNKNOWN, rule},
+};
 use serde_json::json;
 
 mod storage;
 
-pub use storage::{Obstacle, STORAGE_ERROR, is_disk_full, rooms_left_in_files, storage};
+pub use storage::{
+    Obstacle, STORAGE_ERROR, is_disk_full, rooms_left_in_files, rooms_moved, storage,
+};
 
 const INVALID_ROOM_NAME: &str = "INVALID_ROOM_NAME";
 const INVALID_ROOM_NAME_MESSAGE: &str =
@@ -52,20 +58,6 @@ const fn any(field: &'static str, code: &'static str, message: &'static str) -> 
 
 const fn missing(field: &'static str, code: &'static str, message: &'static str) -> Rule {
     rule(field, "required", code, message)
-}
-
-const fn rule(
-    field: &'static str,
-    keyword: &'static str,
-    code: &'static str,
-    message: &'static str,
-) -> Rule {
-    Rule {
-        field,
-        keyword,
-        code,
-        message,
-    }
 }
 
 /// What happened, and what to do next.

@@ -6,6 +6,7 @@
 
 mod admin;
 mod background;
+mod console_page;
 mod errors;
 mod model;
 mod prompts;
@@ -21,14 +22,19 @@ use kit::{About, Counter, Store};
 
 pub use admin::{HeldName, HeldNames, KeyRef};
 pub use settings::{SEED_VARIABLES, Settings};
-pub use store::{MIGRATIONS, MovedRooms, copy_to_database, copy_to_files, refuse_left_files};
+pub use store::{
+    FrozenRooms, MIGRATIONS, MovedRooms, RoomFile, RoomFileContent, copy_to_database,
+    copy_to_files, exists, is_served, refuse_left_files, rooms_in_database,
+};
 
 const ABOUT: About = About {
     name: "rooms",
     server_name: "agent-communication",
     version: "1.0.0",
     title: "Rooms",
+    japanese_title: "ルーム",
     summary: "Rooms in which agents talk to each other, mention each other and wait for answers.",
+    japanese_summary: "エージェント同士が話し、名前を挙げて呼び、返事を待つルームです。",
     description: "複数のエージェントがルームベースでメッセージをやり取りするためのMCPサーバー",
     instructions: "Agents talk to each other here. Choose one agentName and keep it. Find a room \
         (list_rooms) or make one (create_room), go in (enter_room), talk (send_message; @name \
@@ -66,11 +72,13 @@ pub fn counter(settings: Settings, database: Option<Arc<dyn Store>>) -> Counter 
         time_zone: jiff::tz::TimeZone::UTC,
         prompts: vec![Arc::new(prompts::room_guest())],
         resources: Some(Arc::new(resources::RoomResources::new(&state))),
+        views: &[],
         store: None,
         files: None,
         demo: None,
         import: None,
         export: None,
+        page: Some(Arc::new(console_page::RoomsPage::new(&state))),
         background: Some(Arc::new(background::Caretaker::new(&state))),
     }
 }

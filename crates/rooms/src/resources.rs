@@ -7,7 +7,8 @@ use kit::{
     BoxFuture, Context, Result,
     page::Page,
     resource::{
-        Contents, Question, Reference, Resource, Resources, Shows, Template, completions, list_page,
+        CompletionQuestion, Contents, Reference, Resource, Resources, Shows, Template, completions,
+        list_page,
     },
 };
 
@@ -116,7 +117,7 @@ impl Resources for RoomResources {
     fn complete<'a>(
         &'a self,
         context: &'a Context,
-        question: &'a Question,
+        question: &'a CompletionQuestion,
     ) -> BoxFuture<'a, Result<Vec<String>>> {
         Box::pin(async move {
             let known = matches!(&question.about, Reference::Template(template)

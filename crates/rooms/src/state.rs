@@ -7,7 +7,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Result, Waits, minute_limit::MinuteLimit};
+use kit::{Result, WaitLimit, minute_limit::MinuteLimit};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -23,7 +23,7 @@ const MOST_SENDERS: usize = 10_000;
 
 pub struct CounterState {
     pub store: Arc<dyn RoomStore>,
-    pub waits: Waits,
+    pub waits: WaitLimit,
     /// Permits to search, which takes a processor for as long as it lasts.
     pub searches: Semaphore,
     sends_per_minute: u32,
@@ -38,7 +38,7 @@ impl CounterState {
     pub fn new(settings: &Settings, store: Arc<dyn RoomStore>) -> Self {
         Self {
             store,
-            waits: Waits::new(
+            waits: WaitLimit::new(
                 settings.max_waits_per_caller.get(),
                 settings.max_waits.get(),
             ),

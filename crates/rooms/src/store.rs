@@ -22,13 +22,14 @@ use std::sync::Arc;
 use kit::{Result, Store};
 
 pub use call::Call;
+pub use files::copy::{FrozenRooms, RoomFile, RoomFileContent, exists, is_served};
 pub use messages::{MessageRef, Page, Pick, Start, UnknownMention};
 pub use room_store::RoomStore;
 pub use rooms::{Entrance, Inside, Listed, Member, NewRoom, RoomSummary};
 pub use searching::{Search, SearchCursor, SearchHits};
 pub use sql::MIGRATIONS;
-pub use transfer::{MovedRooms, copy_to_database, copy_to_files};
-pub use waiting::{Everybody, Looked, News, Wakeups, Wanted};
+pub use transfer::{MovedRooms, copy_to_database, copy_to_files, rooms_in_database};
+pub use waiting::{AllWaiting, LookedUpTo, News, WaitFilter, Wakeups};
 
 use crate::{Settings, errors};
 

@@ -11,13 +11,14 @@ use std::{
 
 use tantivy::{
     Directory, IndexReader, IndexSettings, ReloadPolicy,
-    directory::{INDEX_WRITER_LOCK, META_LOCK, MmapDirectory},
+    directory::{INDEX_WRITER_LOCK, META_LOCK},
     index::{IndexMeta, SegmentComponent},
     store::Compressor,
 };
 
 use crate::{
     cascade,
+    directory::ReadDirectory,
     document::Change,
     error::{Error, OpenError},
     query::{Hits, Query},
@@ -74,14 +75,14 @@ impl Index {
 
     fn open_in(directory: &Path, options: &Options) -> Result<Index, OpenError> {
         let fields = Fields::new();
-        let mapped = MmapDirectory::open(directory).map_err(tantivy::TantivyError::from)?;
+        let files = ReadDirectory::open(directory)?;
         if !directory.join(META).exists() {
             if has_segments(directory)? {
                 return Err(OpenError::Damaged("meta.json is missing".into()));
             }
-            create(&fields, mapped.clone())?;
+            create(&fields, files.clone())?;
         }
-        let index = open_tantivy(mapped)?;
+        let index = open_tantivy(files)?;
         if index.schema() != fields.schema {
             return Err(OpenError::Damaged("it has another version".into()));
         }
@@ -236,7 +237,7 @@ impl Inner {
     fn for_writing(&self) -> tantivy::Result<tantivy::Index> {
         match &self.directory {
             None => Ok(self.index.clone()),
-            Some(path) => open_tantivy(MmapDirectory::open(path)?),
+            Some(path) => open_tantivy(ReadDirectory::open(path)?),
         }
     }
 }

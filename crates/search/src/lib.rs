@@ -33,6 +33,7 @@
 
 mod analysis;
 mod cascade;
+mod directory;
 mod document;
 mod error;
 mod facets;

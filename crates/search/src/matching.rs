@@ -1,4 +1,5 @@
-//! Which documents of one segment have a term.
+//! Which documents of one segment have a term, as it is or with typos, and how many typos
+//! a term may have.
 
 use tantivy::{BitSet, DocId, DocSet, TERMINATED, query::BitSetDocSet};
 

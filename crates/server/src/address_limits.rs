@@ -35,12 +35,12 @@ pub struct Visit {
 
 /// Why a request is refused, with the milliseconds to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Barred {
+pub enum OverLimit {
     Requests(u64),
     WrongKeys(u64),
 }
 
-impl Barred {
+impl OverLimit {
     pub fn retry_after_ms(self) -> u64 {
         match self {
             Self::Requests(wait) | Self::WrongKeys(wait) => wait,
@@ -84,17 +84,17 @@ impl Addresses {
 impl Visit {
     /// Counts a request and checks the limits. After too many wrong keys, only
     /// requests that may be another guess are refused; `may_guess` runs only then.
-    pub fn request(&self, may_guess: impl FnOnce() -> bool) -> Result<(), Barred> {
+    pub fn request(&self, may_guess: impl FnOnce() -> bool) -> Result<(), OverLimit> {
         let addresses = &self.addresses;
         let now = addresses.now();
         let wrong_keys = addresses.wrong_keys.wait(&self.from, now);
         let wrong_keys = wrong_keys.filter(|_| may_guess());
         let result = match wrong_keys {
-            Some(wait) => Err(Barred::WrongKeys(wait)),
+            Some(wait) => Err(OverLimit::WrongKeys(wait)),
             None => addresses
                 .requests
                 .admit(self.from, now)
-                .map_err(Barred::Requests),
+                .map_err(OverLimit::Requests),
         };
         if result.is_err() {
             addresses.refused.inc();
@@ -153,9 +153,15 @@ mod tests {
         visit.wrong_key();
         assert_eq!(visit.request(|| true), Ok(()));
         visit.wrong_key();
-        assert!(matches!(visit.request(|| true), Err(Barred::WrongKeys(_))));
+        assert!(matches!(
+            visit.request(|| true),
+            Err(OverLimit::WrongKeys(_))
+        ));
         assert_eq!(visit.request(|| false), Ok(()));
-        assert!(matches!(visit.request(|| false), Err(Barred::Requests(_))));
+        assert!(matches!(
+            visit.request(|| false),
+            Err(OverLimit::Requests(_))
+        ));
         let other = addresses.visit(v4(2));
         assert_eq!(other.request(|| true), Ok(()));
     }

@@ -9,7 +9,7 @@
 //! `console` and `transport` use `wire`, never the other way round. What happens
 //! to a call is decided in the crate `desk`.
 
-pub mod address_limits;
+mod address_limits;
 pub mod console;
 pub mod transport;
 pub mod wire;

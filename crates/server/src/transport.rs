@@ -14,25 +14,27 @@
 //! - `websocket`, `stdio`: connections that carry one message after another
 //! - `answer`, `accept`: HTTP answers that are not a tool's
 
-pub mod answer;
-pub mod assets;
-pub mod batch;
-pub mod body;
-pub mod budgeted_reader;
-pub mod connections;
+pub(crate) mod answer;
+pub(crate) mod assets;
+pub(crate) mod batch;
+pub(crate) mod body;
+pub(crate) mod budgeted_reader;
+pub(crate) mod connections;
+pub(crate) mod credentials;
+mod cross_origin;
 pub mod endpoint;
-pub mod files;
+pub(crate) mod files;
 pub mod guard;
 pub mod http;
-pub mod json_only;
-pub mod layered;
+pub(crate) mod json_only;
+pub(crate) mod layered;
 pub mod listener;
-pub mod origin;
+pub(crate) mod origin;
 pub mod own_port;
 pub mod proxies;
-pub mod request_budget;
+pub(crate) mod request_budget;
 pub mod stdio;
-pub mod streamable_http;
+pub(crate) mod streamable_http;
 pub mod tls;
-pub mod websocket;
-pub mod write_timeout;
+pub(crate) mod websocket;
+pub(crate) mod write_timeout;

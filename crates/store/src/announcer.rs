@@ -8,11 +8,11 @@
 //! database until the end of the commit, which would let only one commit in at a time.
 
 mod listen;
-mod outbox;
 mod poll;
+mod state;
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
@@ -21,7 +21,7 @@ use tokio::{runtime::Handle, sync::broadcast, task::JoinHandle, time::timeout};
 use tokio_util::sync::DropGuard;
 
 use crate::postgres::{Connector, Postgres};
-use outbox::Outbox;
+use state::AnnouncerState;
 
 /// How long the last announcements may take.
 const LAST_WAIT: Duration = Duration::from_secs(2);
@@ -29,7 +29,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 /// What the announcements of one database need. Ends its task when it is dropped.
 pub(crate) struct Announcer {
     local: LocalAnnouncements,
-    outbox: Arc<Outbox>,
+    state: Arc<AnnouncerState>,
     postgres: Postgres,
     /// `None`: there is no direct connection to listen on.
     direct: Option<Arc<Connector>>,
@@ -41,11 +41,11 @@ pub(crate) struct Announcer {
 impl Announcer {
     /// Starts nothing yet. Has to be called in a runtime.
     pub fn new(postgres: Postgres, direct: Option<Arc<Connector>>) -> Self {
-        let outbox = Arc::new(Outbox::default());
+        let state = Arc::new(AnnouncerState::default());
         Self {
             local: LocalAnnouncements::default(),
-            _stop: outbox.stop.clone().drop_guard(),
-            outbox,
+            _stop: state.stop.clone().drop_guard(),
+            state,
             postgres,
             direct,
             runtime: Handle::current(),
@@ -56,7 +56,7 @@ impl Announcer {
     pub fn announce(&self, topic: &str) {
         let topic: Arc<str> = topic.into();
         self.local.send(Announcement::Topic(Arc::clone(&topic)));
-        self.outbox.add(topic);
+        self.state.add(topic);
         self.start();
     }
 
@@ -68,31 +68,36 @@ impl Announcer {
 
     fn start(&self) {
         let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-        if task.is_some() || self.outbox.stop.is_cancelled() {
+        if task.is_some() || self.state.stop.is_cancelled() {
             return;
         }
-        let (outbox, local) = (Arc::clone(&self.outbox), self.local.clone());
+        let (state, local) = (Arc::clone(&self.state), self.local.clone());
         let postgres = self.postgres.clone();
         *task = Some(match self.direct.clone() {
             Some(connector) => self.runtime.spawn(async move {
-                if listen::run(&connector, &outbox, &local).await.is_pooled() {
+                if listen::run(&connector, &state, &local).await.is_pooled() {
                     tracing::warn!(
                         "announcements of other desks are read every 100 ms, because a pooler such \
                          as PgBouncer is in between; set `listen_url` in [database] to an address \
                          without it"
                     );
-                    poll::run(&postgres, &outbox, &local).await;
+                    poll::run(&postgres, &state, &local).await;
                 }
             }),
             None => self
                 .runtime
-                .spawn(async move { poll::run(&postgres, &outbox, &local).await }),
+                .spawn(async move { poll::run(&postgres, &state, &local).await }),
         });
+    }
+
+    /// Whether announcements of others arrive at present.
+    pub fn is_listening(&self) -> bool {
+        self.state.is_listening.load(Ordering::Relaxed)
     }
 
     /// Sends what is left, then stops.
     pub async fn close(&self) {
-        self.outbox.stop.cancel();
+        self.state.stop.cancel();
         let task = self
             .task
             .lock()

@@ -2,9 +2,11 @@
 //!
 //! Paths, SQL and server messages go into `cause`, which only the log shows.
 
+use std::fmt;
+
 use kit::{
     Error,
-    error::{OUTCOME_UNKNOWN, UNAVAILABLE},
+    error::{Interrupted, OUTCOME_UNKNOWN, UNAVAILABLE},
 };
 use serde_json::json;
 
@@ -21,12 +23,53 @@ pub(crate) fn storage(
         .cause(cause.into())
 }
 
-pub(crate) fn busy(cause: impl Into<String>) -> Error {
+const BUSY: &str = "The database is busy.";
+const DAMAGED: &str = "The database is damaged.";
+
+pub(crate) fn is_busy(error: &Error) -> bool {
+    error.message == BUSY
+}
+
+pub(crate) fn is_damage(error: &Error) -> bool {
+    error.message == DAMAGED
+}
+
+pub(crate) fn damaged(cause: impl Into<String>) -> Error {
+    storage(DAMAGED, "Stop Madoguchi and restore a backup.", cause)
+}
+
+/// The file of the database is no longer where it was.
+pub(crate) fn gone(cause: impl Into<String>) -> Error {
     storage(
-        "The database is busy.",
-        "Nothing was changed; try again in a moment.",
+        "The database's file was removed or replaced while Madoguchi was using it.",
+        "Nothing was changed. Put the data directory back in its place and start Madoguchi again.",
         cause,
     )
+}
+
+/// The cause of an error: the server has no connection left for us.
+#[derive(Debug)]
+pub(crate) struct Crowded(String);
+
+impl fmt::Display for Crowded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Crowded {}
+
+pub(crate) fn crowded(cause: impl Into<String>) -> Error {
+    busy("").cause(Crowded(cause.into()))
+}
+
+pub(crate) fn is_crowded(error: &Error) -> bool {
+    let cause = error.cause.as_ref();
+    cause.is_some_and(|cause| cause.is::<Crowded>())
+}
+
+pub(crate) fn busy(cause: impl Into<String>) -> Error {
+    storage(BUSY, "Nothing was changed; try again in a moment.", cause)
 }
 
 pub(crate) fn full(cause: impl Into<String>) -> Error {
@@ -48,24 +91,26 @@ pub(crate) fn read_only(cause: impl Into<String>) -> Error {
 
 /// When to try again while there is no server.
 const RETRY_AFTER_MS: u64 = 1_000;
+/// When to try again after a lost connection, which often means a lost server.
+const INTERRUPTED_MS: u64 = 500;
 
 pub(crate) fn unreachable(cause: impl Into<String>) -> Error {
     unavailable(
         "The database can't be reached.",
         "Check that it runs and that its address is right; work goes on as soon as it answers.",
         RETRY_AFTER_MS,
-        cause,
+        Into::<String>::into(cause),
     )
     .japanese("データベースに接続できません。何も変更していません。しばらくしてからもう一度お試しください。")
 }
 
-/// A read was cut off half-way. The next one may succeed at once.
+/// The connection was lost half-way. The next attempt may succeed at once.
 pub(crate) fn interrupted(cause: impl Into<String>) -> Error {
     unavailable(
         "The connection to the database was lost.",
         "Nothing was changed; try again.",
-        0,
-        cause,
+        INTERRUPTED_MS,
+        Interrupted(cause.into()),
     )
     .japanese("データベースとの接続が切れました。何も変更していません。もう一度お試しください。")
 }
@@ -77,7 +122,7 @@ pub(crate) fn no_primary(cause: impl Into<String>) -> Error {
         "Nothing was changed; try again in a moment. If it persists, the address names a standby \
          or a read-only server.",
         RETRY_AFTER_MS,
-        cause,
+        Into::<String>::into(cause),
     )
     .japanese("データベースは現在、書き込みを受け付けていません。何も変更していません。しばらくしてからもう一度お試しください。")
 }
@@ -86,12 +131,12 @@ fn unavailable(
     message: &'static str,
     next: &'static str,
     retry_after_ms: u64,
-    cause: impl Into<String>,
+    cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> Error {
     Error::new(UNAVAILABLE, message)
         .next(next)
         .details(json!({ "retry_after_ms": retry_after_ms }))
-        .cause(cause.into())
+        .cause(cause)
 }
 
 /// It is unknown whether the commit succeeded.

@@ -13,7 +13,7 @@ use std::{
 use kit::{
     Error, Param, Result, Row, Sql,
     error::INVALID_ARGUMENT,
-    sql::{Budget, ReadJob},
+    sql::{Budget, ReadJob, Statement},
 };
 use tokio_util::sync::DropGuard;
 
@@ -28,7 +28,20 @@ pub(crate) trait Script: Sql {
 
 /// One engine's open transaction.
 pub(crate) trait Engine {
+    /// Whether other transactions may write at the same time.
+    const HAS_OTHER_WRITERS: bool;
+
     fn query(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<Vec<Row>>;
+    fn query_all(
+        &mut self,
+        statements: &[Statement<'_>],
+        budget: &Budget,
+    ) -> Result<Vec<Vec<Row>>> {
+        let each = statements.iter();
+        each.map(|(sql, params)| self.query(sql, params, budget))
+            .collect()
+    }
+
     fn execute(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<u64>;
     fn script(&mut self, text: &str, budget: &Budget) -> Result<()>;
 }
@@ -95,6 +108,18 @@ impl<E: Engine> Sql for Session<'_, E> {
             refuse_nul(params)?;
             engine.query(sql, params, budget)
         })
+    }
+
+    fn query_all(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<Row>>> {
+        self.statement(|engine, budget| {
+            let mut params = statements.iter().map(|(_, params)| *params);
+            params.try_for_each(refuse_nul)?;
+            engine.query_all(statements, budget)
+        })
+    }
+
+    fn has_other_writers(&self) -> bool {
+        E::HAS_OTHER_WRITERS
     }
 
     fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {

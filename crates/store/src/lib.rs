@@ -20,6 +20,7 @@ mod job;
 mod migrate;
 mod options;
 mod postgres;
+pub mod snapshot;
 mod sqlite;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -89,15 +90,20 @@ impl Database {
         }
     }
 
+    /// Whether the database can be read and written, for `doctor`: it may take a while.
+    pub async fn examine(&self) -> Result<()> {
+        self.check().await?;
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.examine().await,
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Whether the database answers; cheap enough to be asked every second.
     pub async fn check(&self) -> Result<()> {
         if let Engine::Sqlite(sqlite) = &self.engine {
             sqlite.check_writer()?;
         }
-        let budget = Budget {
-            deadline: Some(Instant::now() + PROBE),
-            ..Budget::default()
-        };
         let is_standby = match &self.engine {
             Engine::Sqlite(_) => "SELECT 0",
             Engine::Postgres(_) => "SELECT pg_is_in_recovery()",
@@ -109,7 +115,7 @@ impl Database {
                 _ => Err(failure::no_primary("the server is a standby")),
             }
         });
-        self.read(budget, probe).await.map_err(|error| {
+        self.read(within(PROBE), probe).await.map_err(|error| {
             if error.code == kit::error::TIMEOUT {
                 failure::unreachable("the health probe was not answered in time")
             } else {
@@ -131,6 +137,13 @@ impl Database {
                 Ok(())
             }
         }
+    }
+}
+
+fn within(time: Duration) -> Budget {
+    Budget {
+        deadline: Some(Instant::now() + time),
+        ..Budget::default()
     }
 }
 
@@ -195,6 +208,13 @@ impl Store for Database {
         }
     }
 
+    fn version(&self) -> Option<i64> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.version(),
+            Engine::Postgres(_) => None,
+        }
+    }
+
     fn was_away_within(&self, period: Duration) -> bool {
         match &self.engine {
             Engine::Sqlite(_) => false,
@@ -204,8 +224,25 @@ impl Store for Database {
 
     fn trouble(&self) -> Option<String> {
         match &self.engine {
-            Engine::Sqlite(_) => None,
+            Engine::Sqlite(sqlite) => sqlite.trouble(),
             Engine::Postgres(postgres) => postgres.trouble(),
+        }
+    }
+
+    fn ready(&self) -> BoxFuture<'_, Result<(), String>> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => Box::pin(async {
+                if let Some(trouble) = sqlite.trouble() {
+                    return Err(trouble);
+                }
+                let probe: ReadJob<'static> = Box::new(|sql| sql.query("SELECT 1", &[]).map(drop));
+                let answer = self.read(within(PROBE), probe).await;
+                answer.map_err(|error| {
+                    tracing::warn!(cause = ?error.cause, "not ready");
+                    "the store does not answer".to_owned()
+                })
+            }),
+            Engine::Postgres(postgres) => Box::pin(postgres.ready()),
         }
     }
 
@@ -243,6 +280,13 @@ impl Store for Database {
         match &self.announcements {
             Announcements::InProcess(local) => local.subscribe(),
             Announcements::Between(announcer) => announcer.subscribe(),
+        }
+    }
+
+    fn hears_others(&self) -> bool {
+        match &self.announcements {
+            Announcements::InProcess(_) => false,
+            Announcements::Between(announcer) => announcer.is_listening(),
         }
     }
 

@@ -25,17 +25,21 @@ mod password;
 mod pool;
 mod pooler;
 mod primary;
+mod readiness;
 mod tls;
 mod transaction;
 mod upkeep;
 mod value;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kit::{
     Error, Result,
     counter::Migrations,
-    error::OUTCOME_UNKNOWN,
+    error::{OUTCOME_UNKNOWN, UNAVAILABLE},
     sql::{Budget, PoolStatus, ReadJob},
     time::Clock,
 };
@@ -45,7 +49,8 @@ use self::{
     attempt::Attempt,
     commits::{Commits, Mark},
     pool::{Client, NoClient, Pool},
-    primary::{Patience, Primary},
+    primary::{Patience, Primary, Trouble},
+    readiness::Readiness,
     transaction::{End, Transaction},
     upkeep::Upkeep,
 };
@@ -83,6 +88,7 @@ pub(crate) struct Postgres {
     primary: Primary,
     commits: Arc<Commits>,
     upkeep: Arc<Upkeep>,
+    readiness: Arc<Readiness>,
     /// Whether the first connection went through a pooler such as PgBouncer.
     pub is_pooled: bool,
 }
@@ -94,15 +100,27 @@ impl Postgres {
             primary: Primary::new(pool.clone(), connector, options.wait_for_primary),
             commits: Commits::new(),
             upkeep: Upkeep::new(&options.clock),
+            readiness: Arc::new(Readiness::new(options.wait_for_primary)),
             pool,
             is_pooled: false,
         };
         let mut patience = postgres.primary.patience();
-        let client = postgres.client(&Budget::default(), &mut patience).await?;
-        postgres.is_pooled = client.is_pooled;
-        postgres.upkeep.begin(&client, &postgres.commits).await?;
-        postgres.upkeep.keep_on(&postgres.pool);
-        Ok(postgres)
+        loop {
+            let client = postgres.client(&Budget::default(), &mut patience).await?;
+            match postgres.upkeep.begin(&client, &postgres.commits).await {
+                Ok(()) => {
+                    postgres.is_pooled = client.is_pooled;
+                    postgres.upkeep.keep_on(&postgres.pool);
+                    return Ok(postgres);
+                }
+                // A pooler lets its clients in while it has no server itself.
+                Err(error) if error.code == UNAVAILABLE => {
+                    drop(Client::take(client));
+                    postgres.primary.miss(&error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     pub fn clock(&self) -> Clock {
@@ -115,8 +133,49 @@ impl Postgres {
 
     /// What is wrong at present, for an operator.
     pub fn trouble(&self) -> Option<String> {
-        let trouble = self.primary.trouble().map(str::to_owned);
+        let trouble = self.primary.trouble();
+        let trouble = trouble.map(|trouble| trouble.text.to_owned());
         trouble.or_else(|| self.upkeep.trouble())
+    }
+
+    /// See `readiness.rs`.
+    pub async fn ready(&self) -> Result<(), String> {
+        if let Some(trouble) = self.upkeep.trouble() {
+            return Err(trouble);
+        }
+        let missed = self.primary.missed();
+        let answer = tokio::select! {
+            biased;
+            () = missed => None,
+            answer = self.takes_writes() => Some(answer),
+        };
+        // Else only the next write would find out, and nobody sends one to a desk that is
+        // not ready.
+        if let Some(Ok(takes_writes)) = answer {
+            self.primary.takes_writes(takes_writes);
+        }
+        let is_late = answer.is_some_and(|answer| !self.readiness.note(answer.is_ok()));
+        match self.primary.trouble() {
+            Some(Trouble { text, since }) if self.readiness.is_over(since) => Err(text.to_owned()),
+            _ if is_late => Err("PostgreSQL does not answer in time".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the server.
+    async fn takes_writes(&self) -> Result<bool> {
+        let budget = Budget {
+            deadline: Some(Instant::now() + readiness::PROBE),
+            ..Budget::default()
+        };
+        let (send, receive) = std::sync::mpsc::channel();
+        let job: ReadJob<'static> = Box::new(move |sql| {
+            let row = sql.query_one(readiness::IS_READ_ONLY, &[])?;
+            let _ = send.send(row.map(|row| row.int(0)).transpose()?);
+            Ok(())
+        });
+        self.read(budget, job).await?;
+        Ok(receive.try_recv() == Ok(Some(0)))
     }
 
     pub fn status(&self) -> PoolStatus {
@@ -139,6 +198,11 @@ impl Postgres {
                 // All connections may wait for a server that hangs.
                 Err(NoClient::NoTurn(error)) if self.primary.answers().await => return Err(error),
                 Err(NoClient::NoTurn(_)) => {}
+                Err(NoClient::Crowded(error)) => {
+                    if !self.primary.pause(budget, patience, 2).await {
+                        return Err(error);
+                    }
+                }
                 Err(NoClient::Other(error)) => return Err(error),
             }
         }

@@ -11,8 +11,8 @@
 )]
 
 mod pgbouncer;
+mod postgres_node;
 mod proxy;
-mod server;
 
 use std::{
     env, fs,
@@ -25,8 +25,8 @@ use std::{
 };
 
 pub use pgbouncer::PgBouncer;
+pub use postgres_node::PostgresNode;
 pub use proxy::{CommitFault, Proxy};
-pub use server::Server;
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
 

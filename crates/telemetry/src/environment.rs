@@ -7,8 +7,8 @@ use desk::trace::Sampler;
 /// All settings. Export is off for a signal without a target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Environment {
-    pub traces: Option<Target>,
-    pub metrics: Option<Target>,
+    pub traces: Option<ExportTarget>,
+    pub metrics: Option<ExportTarget>,
     pub sampler: Sampler,
     /// Besides those that the program sets itself, which these win over.
     pub resource: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub struct Environment {
 
 /// Where a signal is sent.
 #[derive(Clone, PartialEq)]
-pub struct Target {
+pub struct ExportTarget {
     pub url: String,
     pub headers: Vec<(String, String)>,
     pub encoding: Encoding,
@@ -31,7 +31,7 @@ pub struct Target {
 }
 
 /// Leaves out the headers, which contain keys.
-impl std::fmt::Debug for Target {
+impl std::fmt::Debug for ExportTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Target");
         shown.field("url", &self.url).finish_non_exhaustive()
@@ -128,7 +128,7 @@ impl Reader<'_> {
         })
     }
 
-    fn target(&mut self, signal: &str, path: &str) -> Option<Target> {
+    fn target(&mut self, signal: &str, path: &str) -> Option<ExportTarget> {
         let own = self.text(&format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"));
         let shared = self.text("OTEL_EXPORTER_OTLP_ENDPOINT");
         let shared = shared.map(|base| format!("{}{path}", base.trim_end_matches('/')));
@@ -165,7 +165,7 @@ impl Reader<'_> {
         };
         let timeout = self.of_signal(signal, "TIMEOUT");
         let timeout = timeout.and_then(|text| text.parse().ok()).unwrap_or(10_000);
-        Some(Target {
+        Some(ExportTarget {
             url,
             headers: pairs(&self.of_signal(signal, "HEADERS").unwrap_or_default()),
             encoding,

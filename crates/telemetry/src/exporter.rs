@@ -14,7 +14,7 @@ use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    environment::{Environment, Target},
+    environment::{Environment, ExportTarget},
     metrics::{self, Period},
     openmetrics,
     resource::Resource,
@@ -94,7 +94,7 @@ impl Exporter {
     }
 }
 
-fn sender(target: Option<Target>) -> Option<Sender> {
+fn sender(target: Option<ExportTarget>) -> Option<Sender> {
     let sender = Sender::new(target?);
     sender
         .inspect_err(|error| tracing::warn!("OpenTelemetry: {error}"))

@@ -3,7 +3,7 @@
 use crate::{
     environment::Encoding,
     message::{Field, Message, encoded},
-    openmetrics::{Family, Kind, Series},
+    openmetrics::{Family, MetricKind, Series},
     resource::{Items, Resource, attributes},
 };
 
@@ -44,9 +44,9 @@ fn family(message: &mut dyn Message, family: &Family<'_>, period: Period) {
         message.text(Field(3, "unit"), "s");
     }
     let field = match family.kind {
-        Kind::Gauge => Field(5, "gauge"),
-        Kind::Counter => Field(7, "sum"),
-        Kind::Histogram => Field(9, "histogram"),
+        MetricKind::Gauge => Field(5, "gauge"),
+        MetricKind::Counter => Field(7, "sum"),
+        MetricKind::Histogram => Field(9, "histogram"),
     };
     message.message(field, &mut |data| {
         data.messages(
@@ -59,18 +59,18 @@ fn family(message: &mut dyn Message, family: &Family<'_>, period: Period) {
                 point.fixed(Field(2, "startTimeUnixNano"), period.start);
                 point.fixed(Field(3, "timeUnixNano"), period.end);
                 match family.kind {
-                    Kind::Histogram => histogram(point, series),
-                    Kind::Counter | Kind::Gauge => {
+                    MetricKind::Histogram => histogram(point, series),
+                    MetricKind::Counter | MetricKind::Gauge => {
                         attributes(point, Field(7, "attributes"), &series.labels);
                         point.double(Field(4, "asDouble"), series.value);
                     }
                 }
             },
         );
-        if family.kind != Kind::Gauge {
+        if family.kind != MetricKind::Gauge {
             data.number(Field(2, "aggregationTemporality"), CUMULATIVE);
         }
-        if family.kind == Kind::Counter {
+        if family.kind == MetricKind::Counter {
             data.flag(Field(3, "isMonotonic"), true);
         }
     });

@@ -6,12 +6,12 @@
 pub struct Family<'a> {
     pub name: &'a str,
     pub help: &'a str,
-    pub kind: Kind,
+    pub kind: MetricKind,
     pub series: Vec<Series<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     Counter,
     Gauge,
     Histogram,
@@ -40,9 +40,9 @@ pub fn parse(text: &str) -> Vec<Family<'_>> {
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap_or((rest, ""));
             let kind = match kind.trim() {
-                "counter" => Kind::Counter,
-                "gauge" => Kind::Gauge,
-                "histogram" => Kind::Histogram,
+                "counter" => MetricKind::Counter,
+                "gauge" => MetricKind::Gauge,
+                "histogram" => MetricKind::Histogram,
                 _ => continue,
             };
             let help = if help.0 == name { help.1 } else { "" };
@@ -81,11 +81,13 @@ fn add<'a>(family: &mut Family<'a>, line: &'a str) {
     };
     let count = value as u64;
     match (family.kind, suffix, bound.as_deref()) {
-        (Kind::Counter, "_total", _) | (Kind::Gauge, "", _) | (Kind::Histogram, "_sum", _) => {
+        (MetricKind::Counter, "_total", _)
+        | (MetricKind::Gauge, "", _)
+        | (MetricKind::Histogram, "_sum", _) => {
             series.value = value;
         }
-        (Kind::Histogram, "_count", _) => series.count = count,
-        (Kind::Histogram, "_bucket", Some(bound)) => {
+        (MetricKind::Histogram, "_count", _) => series.count = count,
+        (MetricKind::Histogram, "_bucket", Some(bound)) => {
             let bound = if bound == "+Inf" {
                 f64::INFINITY
             } else {
@@ -154,7 +156,7 @@ mod tests {
             (family.kind, &family.series[0])
         };
         let (kind, calls) = series("madoguchi_calls");
-        assert_eq!((kind, calls.value), (Kind::Counter, 2.0));
+        assert_eq!((kind, calls.value), (MetricKind::Counter, 2.0));
         let labels = [
             ("counter", "cinema".to_owned()),
             ("tool", "reserve_seats".to_owned()),
@@ -162,7 +164,7 @@ mod tests {
         assert_eq!(calls.labels, labels);
         assert_eq!(series("madoguchi_connections").1.value, 7.0);
         let (kind, latency) = series("madoguchi_call_seconds");
-        assert_eq!((kind, latency.count), (Kind::Histogram, 2));
+        assert_eq!((kind, latency.count), (MetricKind::Histogram, 2));
         assert!((latency.value - 60.002).abs() < 0.001);
         assert_eq!(latency.labels, labels);
         assert_eq!(latency.buckets.last(), Some(&(f64::INFINITY, 2)));

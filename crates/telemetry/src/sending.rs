@@ -1,4 +1,4 @@
-//! One request to the collector, repeated while the collector asks for that.
+//! One request to the collector, repeated while the collector is busy or can't be reached.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use reqwest::{
     redirect::Policy,
 };
 
-use crate::environment::{Encoding, Target};
+use crate::environment::{Encoding, ExportTarget};
 
-/// A request is sent at most this often.
+/// How many times one request is sent at most.
 const ATTEMPTS: u32 = 4;
 /// The wait before the first repetition; it doubles.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The way to the collector, for one signal.
 pub struct Sender {
     client: Client,
-    target: Target,
+    target: ExportTarget,
 }
 
 /// Why the collector has not taken a request. Never shows what was sent.
@@ -41,7 +41,7 @@ impl Failure {
 
 impl Sender {
     /// `Err` says what is wrong with the settings.
-    pub fn new(target: Target) -> Result<Self, String> {
+    pub fn new(target: ExportTarget) -> Result<Self, String> {
         // With two TLS libraries linked in, rustls has to be told which to use.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
@@ -110,7 +110,7 @@ impl Sender {
 }
 
 /// The innermost cause. What is around it repeats the URL, which may contain a key.
-fn cause(error: &dyn std::error::Error) -> String {
+pub fn cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;

@@ -1,6 +1,6 @@
 //! `ExportTraceServiceRequest`: spans.
 
-use desk::trace::{Attribute, Kind, Span};
+use desk::trace::{Attribute, Span, SpanKind};
 
 use crate::{
     environment::Encoding,
@@ -39,8 +39,8 @@ fn span(message: &mut dyn Message, span: &Span) {
     }
     message.text(Field(5, "name"), &span.name);
     let kind = match span.kind {
-        Kind::Internal => KIND_INTERNAL,
-        Kind::Server => KIND_SERVER,
+        SpanKind::Internal => KIND_INTERNAL,
+        SpanKind::Server => KIND_SERVER,
     };
     message.number(Field(6, "kind"), kind);
     message.fixed(Field(7, "startTimeUnixNano"), span.start);

@@ -3,7 +3,10 @@
 use std::{io, ops::Range};
 
 use jiff::civil::Date;
-use kit::{Error, Rule, tool::UNKNOWN};
+use kit::{
+    Error, Rule,
+    tool::{UNKNOWN, rule},
+};
 use serde_json::{Value, json};
 
 use crate::model::{
@@ -97,20 +100,6 @@ pub const ADR_RULES: &[Rule] = &[
     rule("rationale", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
     rule("consequences", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
 ];
-
-const fn rule(
-    field: &'static str,
-    keyword: &'static str,
-    code: &'static str,
-    message: &'static str,
-) -> Rule {
-    Rule {
-        field,
-        keyword,
-        code,
-        message,
-    }
-}
 
 fn about(error: Error, field: &str, value: impl Into<Value>) -> Error {
     error.details(json!({ "field": field, "value": value.into() }))
@@ -430,6 +419,7 @@ pub fn io(file: &str, writing: bool, cause: io::Error) -> Error {
             (PERMISSION_DENIED, "may not be accessed")
         }
         io::ErrorKind::NotFound => (FILE_NOT_FOUND, "does not exist"),
+        io::ErrorKind::StorageFull => (FILE_WRITE_ERROR, "does not fit on the disk, which is full"),
         _ if writing => (FILE_WRITE_ERROR, "could not be written"),
         _ => (FILE_READ_ERROR, "could not be read"),
     };

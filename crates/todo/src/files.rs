@@ -13,11 +13,10 @@
 //! | `git` | finds the git directory |
 //! | `numbers` | issues numbers across worktrees |
 //! | `journal` | finishes a change that a crash interrupted |
-//! | `history` | keeps the last changes for `undo` |
+//! | `undo_history` | keeps the last changes for `undo` |
 
 pub mod folder;
 pub mod git;
-pub mod history;
 pub mod journal;
 pub mod lock;
 pub mod names;
@@ -25,6 +24,7 @@ pub mod numbers;
 pub mod read;
 pub mod replace;
 pub mod stamp;
+pub mod undo_history;
 pub mod write;
 pub mod writers;
 

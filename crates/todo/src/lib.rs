@@ -6,9 +6,11 @@
 //! handlers share, `search` is the full-text search, and `tools` has one file
 //! for each tool.
 
+mod console_page;
 mod errors;
 mod files;
 mod index_file;
+mod last_changes;
 mod model;
 mod parallel;
 mod project;
@@ -21,8 +23,8 @@ mod sync;
 mod task_lookup;
 mod tools;
 mod txn;
-mod undo_history;
 mod uris;
+mod views;
 mod watch;
 
 use std::sync::Arc;
@@ -39,7 +41,9 @@ const ABOUT: About = About {
     server_name: "agentic-todo-mcp",
     version: "0.0.1",
     title: "Tasks and decisions",
+    japanese_title: "タスクと決定",
     summary: "Tasks, ADRs and context in Markdown files that people edit too.",
+    japanese_summary: "タスク、ADR、コンテキストを、人も編集するMarkdownファイルで管理します。",
     description: "AIエージェント用Markdownベースタスク管理システム",
     instructions: "Tasks are lines of .todo/task.md, which people edit too: read before you \
         write. next_tasks says what to do now, search finds anything. A task's context file \
@@ -82,11 +86,13 @@ pub fn counter(settings: Settings) -> Counter {
         .into(),
         prompts: vec![Arc::new(prompts::project_planner())],
         resources: Some(Arc::new(resources::FileResources::new(&state))),
+        views: views::ALL,
         store: None,
         files: None,
         demo: None,
         import: None,
         export: None,
+        page: Some(Arc::new(console_page::TodoPage::new(&state))),
         background: Some(Arc::new(watch::Watch::new(&state))),
     }
 }

@@ -1,13 +1,12 @@
 //! The data types and rules, without any I/O.
 //!
-//! `lines` and `blocks` parse Markdown, `task_text` one task's line, `board`
+//! `lines` and `markdown_blocks` parse Markdown, `task_text` one task's line, `board`
 //! all of `task.md`. `edit` changes the board with `rewrite`, `placement` and
 //! `subtasks`. `document`, `context`, `adr` and `index_page` handle the other
 //! files. `graph` holds dependencies, `merge` merges two changes of one text.
 
 pub mod adr;
-pub mod adr_edit;
-pub mod blocks;
+pub mod adr_write;
 pub mod board;
 pub mod context;
 pub mod document;
@@ -15,6 +14,7 @@ pub mod edit;
 pub mod graph;
 pub mod index_page;
 pub mod lines;
+pub mod markdown_blocks;
 pub mod merge;
 pub mod numbers;
 pub mod placement;

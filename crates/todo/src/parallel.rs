@@ -17,10 +17,18 @@ pub fn on_all<T: Sync, R: Send>(
     let own = parts.next().unwrap_or_default();
     thread::scope(|scope| {
         let work = &work;
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let on_thread = |part| {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || work(part));
+            (part, thread)
+        };
+        let others: Vec<_> = parts.map(on_thread).collect();
         let mut results = vec![work(own)];
-        for other in others {
-            results.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        for (part, other) in others {
+            results.push(match other {
+                Ok(other) => other.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // The system has no thread left.
+                Err(_) => work(part),
+            });
         }
         results
     })

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use kit::{
     BoxFuture, Context, Result,
     page::Page,
-    resource::{self, Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
+    resource::{
+        self, Body, CompletionQuestion, Contents, Reference, Resource, Resources, Shows, Template,
+    },
 };
 
 use crate::{
@@ -110,7 +112,7 @@ impl Resources for FileResources {
     fn complete<'a>(
         &'a self,
         _: &'a Context,
-        question: &'a Question,
+        question: &'a CompletionQuestion,
     ) -> BoxFuture<'a, Result<Vec<String>>> {
         Box::pin(async move {
             let folder = match (&question.about, question.argument.as_str()) {

@@ -13,8 +13,8 @@ use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 use kit::{Blocking, Context, Result};
 
 use crate::{
-    files::Stamp, project::ProjectFiles, search::Catalog, settings::Settings,
-    undo_history::UndoHistory,
+    files::Stamp, last_changes::LastChanges, project::ProjectFiles, search::Catalog,
+    settings::Settings,
 };
 
 /// Threads that read and write files at once.
@@ -27,7 +27,7 @@ pub struct CounterState {
     pub catalog: Catalog,
     /// Held by the one writer of this process; the lock on disk is for others.
     pub(crate) writing: Mutex<()>,
-    pub(crate) undo: Mutex<UndoHistory>,
+    pub(crate) last_changes: Mutex<LastChanges>,
     /// Temporary files that killed processes left have been deleted.
     pub(crate) swept: AtomicBool,
     /// Set while the search index should be built after the next call.
@@ -46,7 +46,7 @@ impl CounterState {
             settings,
             catalog: Catalog::default(),
             writing: Mutex::default(),
-            undo: Mutex::default(),
+            last_changes: Mutex::default(),
             swept: AtomicBool::new(false),
             index_after_call: AtomicBool::new(false),
             blocking: Blocking::new(THREADS),

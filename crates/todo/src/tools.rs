@@ -9,6 +9,7 @@ pub mod create_adr;
 pub mod create_task;
 pub mod declare;
 pub mod delete_task;
+pub mod edit_document;
 mod file_search;
 pub mod get_adr;
 pub mod get_context;

@@ -21,11 +21,10 @@ use self::reserved::ReservedNumbers;
 use crate::{
     errors,
     files::{
-        self, Folder, LoadedFile,
-        history::History,
-        journal,
+        self, Folder, LoadedFile, journal,
         lock::{Lock, PATIENCE},
         names::{is_adr, stem_in},
+        undo_history::UndoHistory,
         write::sweep,
     },
     index_file,
@@ -104,7 +103,9 @@ impl CounterState {
         let folder = self.files.folder()?;
         let made = !folder.todo.is_dir();
         if made {
-            fs::create_dir(&folder.todo).map_err(|error| errors::io(".todo", true, error))?;
+            fs::create_dir(&folder.todo)
+                .and_then(|()| kit::durable::sync_name(&folder.todo))
+                .map_err(|error| errors::io(".todo", true, error))?;
         }
         let result = self.write_in(&folder, context, scope, change);
         if made && result.is_err() {
@@ -123,7 +124,7 @@ impl CounterState {
     ) -> Result<Written<O>> {
         let _lock = lock(folder, context)?;
         tidy(self, folder)?;
-        let change_id = History::new_id();
+        let change_id = UndoHistory::new_id();
         let mut issued = ReservedNumbers::default();
         let written = self.attempt(folder, context, scope, change, &change_id, &mut issued);
         if written.is_err() {

@@ -182,6 +182,8 @@ impl Reporter {
         let reports = &state.catalog.reports;
         let mut is_watched = event.as_ref().is_ok_and(|event| !event.need_rescan());
         let mut is_fence = false;
+        // Our own temporary files cause most of the events.
+        let mut concerns_us = event.as_ref().map_or(true, Event::need_rescan);
         for path in event.iter().flat_map(|event| &event.paths) {
             if let Some(fence) = &self.fence
                 && path.starts_with(fence.directory())
@@ -198,11 +200,16 @@ impl Reporter {
                     reports.touch(&name);
                     // A whole folder may have been created or deleted.
                     is_watched &= is_markdown(&name);
+                    concerns_us = true;
                 }
-                None => is_watched &= *path != self.todo,
+                None if *path == self.todo => {
+                    is_watched = false;
+                    concerns_us = true;
+                }
+                None => {}
             }
         }
-        if is_fence {
+        if is_fence || !concerns_us {
             return;
         }
         if !is_watched {

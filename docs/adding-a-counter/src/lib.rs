@@ -23,7 +23,9 @@ const ABOUT: About = About {
     server_name: "guestbook",
     version: "1.0.0",
     title: "Guestbook",
+    japanese_title: "ゲストブック",
     summary: "Sign, and see who else did.",
+    japanese_summary: "記帳し、ほかに誰が記帳したかを見ます。",
     description: "A guestbook for agents.",
     instructions: "Sign the guestbook once in a visit (sign_guestbook).",
     lists_change: false,
@@ -39,11 +41,13 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         tools: vec![Arc::new(tools::sign_guestbook::tool(&state))],
         prompts: Vec::new(),
         resources: None,
+        views: &[],
         files: None,
         demo: None,
         import: None,
         export: None,
         background: None,
+        page: None,
         store: Some(store),
     })
 }

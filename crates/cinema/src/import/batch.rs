@@ -11,7 +11,7 @@ use super::{
     halls::{self, HallRecord},
     prices,
     records::{self, AvailabilityRecord, ShowRecord},
-    source::{Kind, Origin, Row, Source},
+    source::{Origin, Row, RowKind, Source},
 };
 use crate::{
     model::{film::Film, place::Place, prices::PriceRule},
@@ -71,33 +71,33 @@ impl Batch {
         let at = row.origin.clone();
         let mut once = |id: &str| ids.take(row.kind, id, &row.origin);
         match row.kind {
-            Kind::Film => {
+            RowKind::Film => {
                 let film = records::film(fields)?;
                 once(&film.id)?;
                 self.films.push((at, film));
             }
-            Kind::Hall => halls::collect(&mut self.halls, halls::hall(fields, &at)?)?,
-            Kind::Show => {
+            RowKind::Hall => halls::collect(&mut self.halls, halls::hall(fields, &at)?)?,
+            RowKind::Show => {
                 let show = records::show(fields)?;
                 once(&show.id)?;
                 self.shows.push((at, show));
             }
-            Kind::Price => {
+            RowKind::Price => {
                 let price = prices::price(fields)?;
                 once(&price.price_id)?;
                 self.prices.push((at, price));
             }
-            Kind::Place => {
+            RowKind::Place => {
                 let place = prices::place(fields)?;
                 once("of the cinema")?;
                 self.place.push((at, place));
             }
-            Kind::Reservation => {
+            RowKind::Reservation => {
                 let reservation = records::reservation(fields, zone, now)?;
                 once(&reservation.id)?;
                 self.reservations.push((at, reservation));
             }
-            Kind::Availability => {
+            RowKind::Availability => {
                 let seats = records::availability(fields)?;
                 once(&seats.show_id)?;
                 self.availability.push((at, seats));
@@ -109,18 +109,18 @@ impl Batch {
 
 /// The ids of each kind, and where they came first.
 #[derive(Default)]
-struct Ids(HashMap<(Kind, String), Origin>);
+struct Ids(HashMap<(RowKind, String), Origin>);
 
 impl Ids {
-    fn take(&mut self, kind: Kind, id: &str, at: &Origin) -> Result<(), fields::Problem> {
+    fn take(&mut self, kind: RowKind, id: &str, at: &Origin) -> Result<(), fields::Problem> {
         let noun = match kind {
-            Kind::Film => "film",
-            Kind::Hall => "hall",
-            Kind::Show => "show",
-            Kind::Price => "price",
-            Kind::Place => "place",
-            Kind::Reservation => "reservation",
-            Kind::Availability => "availability of show",
+            RowKind::Film => "film",
+            RowKind::Hall => "hall",
+            RowKind::Show => "show",
+            RowKind::Price => "price",
+            RowKind::Place => "place",
+            RowKind::Reservation => "reservation",
+            RowKind::Availability => "availability of show",
         };
         match self.0.get(&(kind, id.to_owned())) {
             Some(first) => Err(format!("{noun} {id} is already in {}", first.in_words())),

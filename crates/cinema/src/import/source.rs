@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use kit::{Error, Result, counter::Problem, rows};
+use kit::{Error, Result, counter::Problem, file_rows};
 use serde_json::{Map, Value, value::RawValue};
 
 /// A larger file is a mistake.
@@ -19,7 +19,7 @@ const MOST_FILES: usize = 100;
 
 /// What a row describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum RowKind {
     Film,
     Hall,
     Show,
@@ -32,29 +32,29 @@ pub enum Kind {
 
 /// Names of files and of the lists in a JSON document.
 #[rustfmt::skip]
-const NAMES: [(Kind, &[&str]); 7] = [
-    (Kind::Film, &["films", "film", "movies", "movie"]),
-    (Kind::Hall, &["halls", "hall", "theaters", "theatres", "screens", "seats", "seat_plans"]),
-    (Kind::Show, &["shows", "show", "schedules", "schedule", "screenings", "showtimes"]),
-    (Kind::Price, &["prices", "price", "price_list"]),
-    (Kind::Place, &["place", "cinema"]),
-    (Kind::Reservation, &["reservations", "reservation", "bookings"]),
-    (Kind::Availability, &["seat_availability", "availability"]),
+const NAMES: [(RowKind, &[&str]); 7] = [
+    (RowKind::Film, &["films", "film", "movies", "movie"]),
+    (RowKind::Hall, &["halls", "hall", "theaters", "theatres", "screens", "seats", "seat_plans"]),
+    (RowKind::Show, &["shows", "show", "schedules", "schedule", "screenings", "showtimes"]),
+    (RowKind::Price, &["prices", "price", "price_list"]),
+    (RowKind::Place, &["place", "cinema"]),
+    (RowKind::Reservation, &["reservations", "reservation", "bookings"]),
+    (RowKind::Availability, &["seat_availability", "availability"]),
 ];
 
 /// Fields that only a row of this kind has; the first kind that fits counts.
 #[rustfmt::skip]
-const FIELDS: [(Kind, &[&str]); 7] = [
-    (Kind::Availability, &["available_seats", "occupied_seats"]),
-    (Kind::Reservation, &["seat_ids", "reservation_id"]),
-    (Kind::Price, &["price_yen", "surcharge_yen"]),
-    (Kind::Show, &["start_time"]),
-    (Kind::Hall, &["rows", "numbers", "seat_number", "seat_plan"]),
-    (Kind::Film, &["title", "duration"]),
-    (Kind::Place, &["address", "directions"]),
+const FIELDS: [(RowKind, &[&str]); 7] = [
+    (RowKind::Availability, &["available_seats", "occupied_seats"]),
+    (RowKind::Reservation, &["seat_ids", "reservation_id"]),
+    (RowKind::Price, &["price_yen", "surcharge_yen"]),
+    (RowKind::Show, &["start_time"]),
+    (RowKind::Hall, &["rows", "numbers", "seat_number", "seat_plan"]),
+    (RowKind::Film, &["title", "duration"]),
+    (RowKind::Place, &["address", "directions"]),
 ];
 
-impl Kind {
+impl RowKind {
     fn named(name: &str) -> Option<Self> {
         let name = name.trim().to_lowercase().replace(['-', ' '], "_");
         let known = NAMES.iter().find(|(_, names)| names.contains(&&*name));
@@ -94,7 +94,7 @@ impl Origin {
 }
 
 pub struct Row {
-    pub kind: Kind,
+    pub kind: RowKind,
     pub origin: Origin,
     pub fields: Map<String, Value>,
 }
@@ -113,7 +113,7 @@ pub fn read(path: &Path) -> Result<Source> {
         source.read_file(path, None)?;
         return Ok(source);
     }
-    let unreadable = |error: &std::io::Error| rows::unreadable(path, error);
+    let unreadable = |error: &std::io::Error| file_rows::unreadable(path, error);
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(path).map_err(|error| unreadable(&error))? {
         let file = entry.map_err(|error| unreadable(&error))?.path();
@@ -140,7 +140,7 @@ impl Source {
     fn read_file(&mut self, path: &Path, name: Option<Arc<str>>) -> Result<()> {
         let text = contents(path)?;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy());
-        let named = stem.as_deref().and_then(Kind::named);
+        let named = stem.as_deref().and_then(RowKind::named);
         let is_object = text.trim_start().starts_with('{');
         let parts: Option<BTreeMap<String, &RawValue>> = match is_object {
             true => serde_json::from_str(&text).ok(),
@@ -169,7 +169,7 @@ impl Source {
         parts: &BTreeMap<String, &RawValue>,
     ) -> Result<()> {
         for (list, part) in parts {
-            let Some(kind) = Kind::named(list) else {
+            let Some(kind) = RowKind::named(list) else {
                 self.ignore(list);
                 continue;
             };
@@ -191,7 +191,7 @@ impl Source {
     fn read_object(
         &mut self,
         name: Option<&Arc<str>>,
-        kind: Option<Kind>,
+        kind: Option<RowKind>,
         text: &str,
     ) -> Result<()> {
         let fields = serde_json::from_str(text).map_err(Error::internal)?;
@@ -202,7 +202,7 @@ impl Source {
         &mut self,
         path: &Path,
         name: Option<&Arc<str>>,
-        kind: Option<Kind>,
+        kind: Option<RowKind>,
         text: &str,
         lines_before: u64,
     ) -> Result<()> {
@@ -211,16 +211,16 @@ impl Source {
             result = self.take(name, kind, lines_before + line, fields);
             result.is_ok()
         };
-        rows::read_from(text.as_bytes(), path, &[], take)?;
+        file_rows::read_from(text.as_bytes(), path, &[], take)?;
         result
     }
 
     fn take(
         &mut self,
         name: Option<&Arc<str>>,
-        kind: Option<Kind>,
+        kind: Option<RowKind>,
         line: u64,
-        fields: rows::Fields,
+        fields: file_rows::Fields,
     ) -> Result<()> {
         let origin = Origin {
             file: name.cloned(),
@@ -231,7 +231,7 @@ impl Source {
             return Err(Error::new("TOO_MANY_ROWS", message).next("Import them in parts."));
         }
         match fields {
-            Ok(fields) => match kind.or_else(|| Kind::of_fields(&fields)) {
+            Ok(fields) => match kind.or_else(|| RowKind::of_fields(&fields)) {
                 Some(kind) => self.rows.push(Row {
                     kind,
                     origin,
@@ -260,12 +260,12 @@ impl Source {
 /// Whether a document has a list of this name.
 fn is_list(name: &str, parts: &BTreeMap<String, &RawValue>) -> bool {
     let part = parts.get(name).map_or("", |part| part.get());
-    let is_place = Kind::named(name) == Some(Kind::Place) && part.starts_with('{');
-    Kind::named(name).is_some() && (part.starts_with('[') || is_place)
+    let is_place = RowKind::named(name) == Some(RowKind::Place) && part.starts_with('{');
+    RowKind::named(name).is_some() && (part.starts_with('[') || is_place)
 }
 
 fn contents(path: &Path) -> Result<String> {
-    let unreadable = |error: &std::io::Error| rows::unreadable(path, error);
+    let unreadable = |error: &std::io::Error| file_rows::unreadable(path, error);
     let file = File::open(path).map_err(|error| unreadable(&error))?;
     let mut bytes = Vec::new();
     file.take(LARGEST_FILE + 1)
@@ -289,27 +289,27 @@ mod tests {
     #[test]
     fn kinds_by_name_and_by_fields() {
         for (name, kind) in [
-            ("movies", Some(Kind::Film)),
-            ("Seat-Availability", Some(Kind::Availability)),
+            ("movies", Some(RowKind::Film)),
+            ("Seat-Availability", Some(RowKind::Availability)),
             ("package", None),
         ] {
-            assert_eq!(Kind::named(name), kind, "{name}");
+            assert_eq!(RowKind::named(name), kind, "{name}");
         }
         let fields = |text: &str| serde_json::from_str(text).unwrap();
         for (row, kind) in [
             (
                 r#"{"schedule_id": 1, "start_time": "", "available_seats_count": 3}"#,
-                Kind::Show,
+                RowKind::Show,
             ),
             (
                 r#"{"schedule_id": 1, "available_seats": []}"#,
-                Kind::Availability,
+                RowKind::Availability,
             ),
-            (r#"{"name": "一般", "price_yen": 1}"#, Kind::Price),
-            (r#"{"name": "x", "address": "y"}"#, Kind::Place),
+            (r#"{"name": "一般", "price_yen": 1}"#, RowKind::Price),
+            (r#"{"name": "x", "address": "y"}"#, RowKind::Place),
         ] {
-            assert_eq!(Kind::of_fields(&fields(row)), Some(kind), "{row}");
+            assert_eq!(RowKind::of_fields(&fields(row)), Some(kind), "{row}");
         }
-        assert_eq!(Kind::of_fields(&fields(r#"{"name": "x"}"#)), None);
+        assert_eq!(RowKind::of_fields(&fields(r#"{"name": "x"}"#)), None);
     }
 }

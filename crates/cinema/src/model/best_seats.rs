@@ -64,21 +64,64 @@ impl Block {
 /// The best blocks, the best first. They do not overlap.
 pub fn best_blocks(map: &SeatMap<'_>, needs: &Needs, most: usize) -> Vec<Block> {
     let hall = Hall::new(map);
-    let mut found = hall.in_one_row(needs);
+    let mut runs = hall.in_one_row(needs);
+    runs.sort_by_key(Run::rank);
     let widest = map.hall().rows().iter().map(Vec::len).max().unwrap_or(0);
     let may_split = !needs.together || needs.party_size > widest;
-    if found.is_empty() && may_split {
-        found = hall.close_together(needs);
+    if !runs.is_empty() || !may_split {
+        let chosen = without_overlaps(runs, most, Run::overlaps);
+        return chosen.iter().map(Run::block).collect();
     }
+    let mut found = hall.close_together(needs);
     found.sort_by_key(Block::rank);
-    let mut chosen: Vec<Block> = Vec::new();
-    for block in found {
-        let overlaps = |other: &Block| block.seats.iter().any(|seat| other.seats.contains(seat));
-        if chosen.len() < most && !chosen.iter().any(overlaps) {
-            chosen.push(block);
+    without_overlaps(found, most, |block, other| {
+        block.seats.iter().any(|seat| other.seats.contains(seat))
+    })
+}
+
+/// The first `most` that overlap none before them.
+fn without_overlaps<T>(found: Vec<T>, most: usize, overlap: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let mut chosen: Vec<T> = Vec::with_capacity(most);
+    for one in found {
+        if chosen.len() == most {
+            break;
+        }
+        if !chosen.iter().any(|other| overlap(&one, other)) {
+            chosen.push(one);
         }
     }
     chosen
+}
+
+/// A window of a row that suits the party. A search over many screenings finds thousands and
+/// keeps a few, so the seats are copied for those alone.
+struct Run<'a> {
+    seats: &'a [HallSeat],
+    row: usize,
+    /// The index in the row of its first seat.
+    at: usize,
+    leaves_lone_seat: bool,
+    distance: i64,
+}
+
+impl Run<'_> {
+    fn rank(&self) -> (bool, i64) {
+        (self.leaves_lone_seat, self.distance)
+    }
+
+    /// All runs of a party have the same length.
+    fn overlaps(&self, other: &Self) -> bool {
+        self.row == other.row && self.at.abs_diff(other.at) < self.seats.len()
+    }
+
+    fn block(&self) -> Block {
+        Block {
+            seats: self.seats.iter().map(|it| it.seat.clone()).collect(),
+            is_together: true,
+            leaves_lone_seat: self.leaves_lone_seat,
+            distance: self.distance,
+        }
+    }
 }
 
 /// A seat map with what the ranking needs to know about it.
@@ -123,22 +166,24 @@ impl<'a> Hall<'a> {
     }
 
     /// Every free run in one row that has what the party needs.
-    fn in_one_row(&self, needs: &Needs) -> Vec<Block> {
-        let mut found = Vec::new();
-        if needs.party_size == 0 {
+    fn in_one_row(&self, needs: &Needs) -> Vec<Run<'a>> {
+        let (size, mut found) = (needs.party_size, Vec::new());
+        if size == 0 {
             return found;
         }
         for (index, row) in self.map.hall().rows().iter().enumerate() {
-            for (at, block) in row.windows(needs.party_size).enumerate() {
-                let is_free = block.iter().all(|place| self.map.is_free(&place.seat));
-                let fits = is_free && has_no_gap(block) && self.has_right_types(row, at, needs);
-                if fits && (!needs.aisle || touches_aisle(row, at, needs.party_size)) {
-                    let seats: Vec<Seat> = block.iter().map(|it| it.seat.clone()).collect();
-                    found.push(Block {
-                        distance: self.distance(index, &seats),
-                        is_together: true,
-                        leaves_lone_seat: !needs.couple && self.leaves_lone_seat(row, &seats),
+            let free: Vec<bool> = row.iter().map(|it| self.map.is_free(&it.seat)).collect();
+            for (at, (seats, free_seats)) in row.windows(size).zip(free.windows(size)).enumerate() {
+                let is_free = free_seats.iter().all(|is_free| *is_free);
+                let fits = is_free && has_no_gap(seats) && self.has_right_types(row, at, needs);
+                if fits && (!needs.aisle || touches_aisle(row, at, size)) {
+                    found.push(Run {
                         seats,
+                        row: index,
+                        at,
+                        leaves_lone_seat: !needs.couple
+                            && self.leaves_lone_seat(row, &free, at, size),
+                        distance: self.distance(index, seats.iter().map(|it| &it.seat)),
                     });
                 }
             }
@@ -162,27 +207,34 @@ impl<'a> Hall<'a> {
             && ordinary.count() == needs.party_size - needs.wheelchairs.min(needs.party_size)
     }
 
-    fn distance(&self, row: usize, seats: &[Seat]) -> i64 {
+    fn distance<'s>(&self, row: usize, seats: impl ExactSizeIterator<Item = &'s Seat>) -> i64 {
+        let count = as_i64(seats.len().max(1));
         let sideways: i64 = seats
-            .iter()
             .map(|seat| (2 * i64::from(seat.number) - self.double_middle).abs())
             .sum();
         // A row counts like two seats sideways.
         let rows = 4 * (as_i64(row) - self.best_row).abs();
-        SCALE * rows + SCALE * sideways / as_i64(seats.len().max(1))
+        SCALE * rows + SCALE * sideways / count
     }
 
-    /// Whether a single ordinary seat would stay free beside `seats`, with no free
-    /// neighbour.
-    fn leaves_lone_seat(&self, row: &[HallSeat], seats: &[Seat]) -> bool {
-        let free = row.iter().filter(|place| {
-            self.is_ordinary(place) && self.map.is_free(&place.seat) && !seats.contains(&place.seat)
-        });
-        let free: Vec<Seat> = free.map(|place| place.seat.clone()).collect();
-        let touches = |alone: &Seat| seats.iter().any(|it| it.number.abs_diff(alone.number) == 1);
-        side_by_side(&free)
-            .iter()
-            .any(|run| matches!(run.as_slice(), [alone] if touches(alone)))
+    /// Whether a single ordinary seat would stay free beside the window of a row, with no
+    /// free neighbour.
+    fn leaves_lone_seat(&self, row: &[HallSeat], free: &[bool], at: usize, size: usize) -> bool {
+        // Whether the seat `steps` to the left or right stays free, without a gap in between.
+        let stays_free = |index: Option<usize>, steps: usize, edge: usize| {
+            let (Some(index), Some(edge)) = (index, row.get(edge)) else {
+                return false;
+            };
+            row.get(index).is_some_and(|place| {
+                free.get(index) == Some(&true)
+                    && place.seat.number.abs_diff(edge.seat.number) as usize == steps
+                    && self.is_ordinary(place)
+            })
+        };
+        let last = at + size.saturating_sub(1);
+        let left = |steps| stays_free(at.checked_sub(steps), steps, at);
+        let right = |steps| stays_free(last.checked_add(steps), steps, last);
+        (left(1) && !left(2)) || (right(1) && !right(2))
     }
 
     /// Seats near each other, in several rows or with others in between.
@@ -226,7 +278,7 @@ impl<'a> Hall<'a> {
         let groups = side_by_side(&seats).len();
         let each = places
             .iter()
-            .map(|(row, seat)| self.distance(*row, std::slice::from_ref(seat)));
+            .map(|(row, seat)| self.distance(*row, std::iter::once(seat)));
         let mean = each.sum::<i64>() / as_i64(places.len().max(1));
         Block {
             // Few groups are better than good seats.
@@ -285,116 +337,4 @@ fn nearest(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{super::hall::Hall as Plan, *};
-
-    /// Rows A to E with ten seats each: A1 and A2 are for wheelchairs, E1 to E4 for
-    /// couples.
-    fn plan() -> Plan {
-        let places = ('A'..='E').flat_map(|row| {
-            (1..=10).map(move |number| HallSeat {
-                seat: Seat {
-                    row: row.to_string(),
-                    number,
-                },
-                seat_type: match (row, number) {
-                    ('A', 1..=2) => WHEELCHAIR,
-                    ('E', 1..=4) => COUPLE,
-                    _ => GENERAL,
-                }
-                .to_owned(),
-            })
-        });
-        Plan::new(places.collect())
-    }
-
-    fn seats(names: &str) -> Vec<Seat> {
-        names.split_whitespace().filter_map(Seat::parse).collect()
-    }
-
-    fn best(taken: &str, needs: &Needs) -> String {
-        let plan = plan();
-        let map = SeatMap::new(&plan, seats(taken));
-        let blocks = best_blocks(&map, needs, 1);
-        blocks.first().map_or(String::new(), |it| join(&it.seats))
-    }
-
-    #[test]
-    fn the_middle_behind_the_centre_is_best() {
-        assert_eq!(best("", &Needs::of(2)), "C5, C6");
-        assert_eq!(best("", &Needs::of(4)), "C4, C5, C6, C7");
-        assert_eq!(best("C5 C6", &Needs::of(2)), "C3, C4");
-    }
-
-    #[test]
-    fn no_lone_seat_is_left_if_that_can_be_helped() {
-        // C4 is free between C3 and the block C5, C6.
-        let taken = "C1 C2 C3 C7 C8 C9 C10";
-        let others = "A1 A2 A3 A4 A5 A6 A7 A8 A9 A10 B1 B2 B3 B4 B5 B6 B7 B8 B9 B10 \
-            D1 D2 D3 D4 D5 D6 D7 D8 E5 E6 E7 E8 E9 E10";
-        let needs = Needs::of(2);
-        assert_eq!(best(&format!("{taken} {others}"), &needs), "D9, D10");
-        let only_c = format!("{taken} {others} D9 D10");
-        assert_eq!(best(&only_c, &needs), "C5, C6");
-        let plan = plan();
-        let map = SeatMap::new(&plan, seats(&only_c));
-        assert!(
-            best_blocks(&map, &needs, 5)
-                .iter()
-                .all(|it| it.leaves_lone_seat)
-        );
-    }
-
-    #[test]
-    fn special_seats_only_for_those_who_need_them() {
-        let wheelchair = Needs {
-            wheelchairs: 1,
-            ..Needs::of(2)
-        };
-        assert_eq!(best("", &wheelchair), "A2, A3");
-        assert_eq!(best("A3", &wheelchair), "", "nobody could sit beside it");
-        let apart = Needs {
-            together: false,
-            ..wheelchair.clone()
-        };
-        assert_eq!(best("A3", &apart), "A2, A4");
-        let couple = Needs {
-            couple: true,
-            ..Needs::of(2)
-        };
-        assert_eq!(best("", &couple), "E3, E4");
-        assert_eq!(
-            best("E3", &couple),
-            "E1, E2",
-            "never half of one and half of another"
-        );
-        let aisle = Needs {
-            aisle: true,
-            ..Needs::of(2)
-        };
-        assert!(["C1, C2", "C9, C10"].contains(&&*best("", &aisle)));
-    }
-
-    #[test]
-    fn a_group_that_no_row_can_take_sits_close_together() {
-        let group = best("", &Needs::of(30));
-        assert_eq!(group.split(", ").count(), 30, "{group}");
-        let couple = ["E1", "E2", "E3", "E4", "A1", "A2"];
-        assert!(
-            couple
-                .iter()
-                .all(|seat| !group.split(", ").any(|it| it == *seat))
-        );
-        assert_eq!(best("", &Needs::of(45)), "", "there are 44 ordinary seats");
-    }
-
-    #[test]
-    fn blocks_do_not_overlap() {
-        let plan = plan();
-        let map = SeatMap::new(&plan, []);
-        let blocks = best_blocks(&map, &Needs::of(3), 5);
-        let all: Vec<&Seat> = blocks.iter().flat_map(|block| &block.seats).collect();
-        let different: HashSet<&Seat> = all.iter().copied().collect();
-        assert_eq!((blocks.len(), different.len()), (5, 15), "{all:?}");
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// How many tickets of each price class, as a caller names them.
-pub type Tickets = BTreeMap<String, u32>;
+pub type TicketCounts = BTreeMap<String, u32>;
 
 /// A price, as it is kept with a reservation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ impl Quote {
 
     /// Who comes, for a new quote; `None`: nobody said so. As many seats as before may be
     /// others; fewer are those that are left. Further ones have the general price.
-    pub fn tickets(&self, seats: &[Seat]) -> Option<Tickets> {
+    pub fn tickets(&self, seats: &[Seat]) -> Option<TicketCounts> {
         if self.is_assumed {
             return None;
         }
@@ -117,7 +117,7 @@ impl Quote {
             classes = kept.map(|(_, class)| &**class).collect();
         }
         classes.resize(seats.len(), GENERAL_CLASS);
-        let mut tickets = Tickets::new();
+        let mut tickets = TicketCounts::new();
         for class in classes {
             *tickets.entry(class.to_owned()).or_default() += 1;
         }

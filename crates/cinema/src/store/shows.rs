@@ -146,6 +146,16 @@ pub fn coming_days(sql: &mut dyn Sql, now: i64) -> Result<Option<(String, String
     Ok(day("ASC")?.zip(day("DESC")?))
 }
 
+/// The days with screenings, from this one on. Reads the index by day alone.
+pub fn days_from(sql: &mut dyn Sql, first: &str, most: usize) -> Result<Vec<String>> {
+    let found = sql.query(
+        "SELECT DISTINCT show_date FROM cinema_shows WHERE show_date >= $1 \
+         ORDER BY show_date LIMIT $2",
+        &[Param::Text(first), Param::Int(rows(most))],
+    )?;
+    found.iter().map(|row| row.text(0)).collect()
+}
+
 /// Where a list of screenings continues: after this start and id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFrom {

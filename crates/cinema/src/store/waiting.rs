@@ -113,17 +113,17 @@ pub fn count_waiting(sql: &mut dyn Sql, show_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the parties of screenings that began between two instants.
-pub fn delete_waiting(sql: &mut dyn Sql, from: i64, to: i64) -> Result<()> {
+/// Deletes the parties of screenings that began before an instant. There are never many
+/// parties, so each is looked at, however long no desk ran.
+pub fn delete_waiting(sql: &mut dyn Sql, before: i64) -> Result<()> {
     sql.execute(
-        "DELETE FROM cinema_waiting WHERE show_id IN \
-         (SELECT id FROM cinema_shows WHERE starts_at >= $1 AND starts_at < $2)",
-        &[Param::Int(from), Param::Int(to)],
+        "DELETE FROM cinema_waiting WHERE EXISTS (SELECT 1 FROM cinema_shows s \
+         WHERE s.id = cinema_waiting.show_id AND s.starts_at < $1)",
+        &[Param::Int(before)],
     )?;
     sql.execute(
-        "UPDATE cinema_shows SET waiting = 0 WHERE waiting > 0 AND starts_at >= $1 \
-         AND starts_at < $2",
-        &[Param::Int(from), Param::Int(to)],
+        "UPDATE cinema_shows SET waiting = 0 WHERE waiting > 0 AND starts_at < $1",
+        &[Param::Int(before)],
     )?;
     Ok(())
 }

@@ -115,15 +115,10 @@ pub fn tickets(arguments: &mut Arguments) {
 
 #[cfg(test)]
 mod tests {
+    use kit::testing::normalised;
     use serde_json::json;
 
     use super::*;
-
-    fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
-        let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
-        step(&mut arguments, "x");
-        arguments.remove("x").unwrap()
-    }
 
     #[test]
     fn seat_lists_of_every_kind() {
@@ -137,12 +132,16 @@ mod tests {
             json!(["A1,A2"]),
             json!(["", "A1", null, "A2", " "]),
         ] {
-            assert_eq!(after(seats, list.clone()), json!(["A1", "A2"]), "{list}");
+            assert_eq!(
+                normalised(seats, list.clone()),
+                json!(["A1", "A2"]),
+                "{list}"
+            );
         }
-        assert_eq!(after(seats, json!(["S1:a1"])), json!(["S1:A1"]));
-        assert_eq!(after(seats, json!(["A1", "?"])), json!(["A1", "?"]));
-        assert_eq!(after(seats, json!([1, 2])), json!([1, 2]));
-        assert_eq!(after(seats, json!("")), json!([]));
+        assert_eq!(normalised(seats, json!(["S1:a1"])), json!(["S1:A1"]));
+        assert_eq!(normalised(seats, json!(["A1", "?"])), json!(["A1", "?"]));
+        assert_eq!(normalised(seats, json!([1, 2])), json!([1, 2]));
+        assert_eq!(normalised(seats, json!("")), json!([]));
     }
 
     #[test]
@@ -162,16 +161,16 @@ mod tests {
 
     #[test]
     fn numbers_ids_and_dates() {
-        assert_eq!(after(integer, json!("２０")), json!(20));
-        assert_eq!(after(integer, json!("many")), json!("many"));
-        assert_eq!(after(narrow, json!(" Ｍ００１ ")), json!("M001"));
-        assert_eq!(after(narrow, json!(7)), json!("7"));
+        assert_eq!(normalised(integer, json!("２０")), json!(20));
+        assert_eq!(normalised(integer, json!("many")), json!("many"));
+        assert_eq!(normalised(narrow, json!(" Ｍ００１ ")), json!("M001"));
+        assert_eq!(normalised(narrow, json!(7)), json!("7"));
         let context = Context::of_the_desk(kit::time::Clock::system());
         let date = |arguments: &mut Arguments, name: &str| super::date(&context, arguments, name);
-        assert_eq!(after(date, json!("2026/1/2")), json!("2026-01-02"));
-        assert_eq!(after(date, json!("soon")), json!("soon"));
-        assert_eq!(after(time, json!("午後7時")), json!("19:00"));
-        assert_eq!(after(boolean, json!("True")), json!(true));
-        assert_eq!(after(boolean, json!("maybe")), json!("maybe"));
+        assert_eq!(normalised(date, json!("2026/1/2")), json!("2026-01-02"));
+        assert_eq!(normalised(date, json!("soon")), json!("soon"));
+        assert_eq!(normalised(time, json!("午後7時")), json!("19:00"));
+        assert_eq!(normalised(boolean, json!("True")), json!(true));
+        assert_eq!(normalised(boolean, json!("maybe")), json!("maybe"));
     }
 }

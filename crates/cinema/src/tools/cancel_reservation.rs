@@ -16,7 +16,7 @@ use crate::{
     booking, errors, ids,
     model::{
         Status,
-        quote::{Price, Quote, Tickets},
+        quote::{Price, Quote, TicketCounts},
         seat::{Seat, join, without},
     },
     quote::requote,
@@ -33,7 +33,7 @@ pub struct Input {
     seat_ids: Option<Vec<String>>,
     /// Who still comes, as in reserve_seats
     #[schemars(with = "Option<AnyObject>")]
-    tickets: Option<Tickets>,
+    tickets: Option<TicketCounts>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -70,6 +70,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("予約の取り消し")
     .idempotency_key("idempotency_key")
     .normalise(|_, arguments| {
         for other_name in ["hold_id", "waiting_id"] {

@@ -62,6 +62,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("チケットの確認")
     .idempotency_key("idempotency_key")
     .normalise(|_, arguments| {
         // A scanner may add line ends.

@@ -52,6 +52,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("座席の変更")
     .idempotency_key("idempotency_key")
     .rules(&[errors::SEATS_MIN])
     .normalise(|_, arguments| {

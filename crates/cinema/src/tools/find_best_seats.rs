@@ -21,7 +21,7 @@ use crate::{
         best_seats::{Block, Needs, best_blocks},
         film::strictness,
         hall::{GENERAL, Hall, SeatMap},
-        quote::Tickets,
+        quote::TicketCounts,
         seat::Seat,
     },
     programme::Filters,
@@ -56,7 +56,7 @@ pub struct Input {
     hold: bool,
     /// As in reserve_seats
     #[schemars(with = "Option<AnyObject>")]
-    tickets: Option<Tickets>,
+    tickets: Option<TicketCounts>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -168,6 +168,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::prepared(state, prepare, write),
     )
+    .in_japanese("おすすめの席")
     .idempotency_key("idempotency_key")
     .normalise(|context, arguments| {
         arguments::narrow(arguments, "schedule_id");
@@ -317,6 +318,7 @@ fn ranked(
         }));
     }
     found.sort_by_key(|it| (it.block.rank(), it.show.starts_at));
+    found.truncate(TRIES + LISTED);
     Ok(found)
 }
 

@@ -108,6 +108,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("上映中の映画")
     .rules(&[errors::DATE_PATTERN, errors::DATE_TYPE])
     .normalise(|context, arguments| {
         arguments::date(context, arguments, "date");
@@ -117,6 +118,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::integer(arguments, "limit");
     })
     .personal(&["search_query"])
+    // Screenings begin on the minute.
+    .caches_answers()
 }
 
 fn handle(

@@ -109,6 +109,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::waiting(state, handle),
     )
+    .in_japanese("予約の確認")
     .time_limit(TIME_LIMIT)
     .normalise(|_, arguments| {
         for other_name in ["hold_id", "waiting_id"] {

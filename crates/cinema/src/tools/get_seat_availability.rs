@@ -95,6 +95,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("空席の確認")
     .rules(&[
         errors::DATE_PATTERN,
         errors::DATE_TYPE,

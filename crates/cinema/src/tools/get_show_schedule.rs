@@ -91,6 +91,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("上映スケジュール")
     .rules(&[
         errors::DATE_PATTERN,
         errors::DATE_TYPE,

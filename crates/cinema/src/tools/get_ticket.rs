@@ -61,6 +61,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::<Input, PublishedElsewhere<Ticket>>::from_run(run),
     )
+    .in_japanese("チケットの発行")
     .normalise(|_, arguments| arguments::narrow(arguments, "reservation_id"))
 }
 

@@ -14,7 +14,7 @@ use crate::{
     booking::{self, Order},
     errors,
     find::{ScreeningQuery, given},
-    model::{Show, Status, quote::Tickets, seat::join, when::rfc3339},
+    model::{Show, Status, quote::TicketCounts, seat::join, when::rfc3339},
     quote::requote,
     state::{CounterState, MINUTE},
     store::{self, Revision, StoredReservation},
@@ -29,7 +29,7 @@ pub struct Input {
     hold_id: Option<String>,
     /// As in reserve_seats
     #[schemars(with = "Option<AnyObject>")]
-    tickets: Option<Tickets>,
+    tickets: Option<TicketCounts>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -57,6 +57,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("座席の仮押さえ")
     .idempotency_key("idempotency_key")
     .normalise(|_, arguments| {
         arguments::narrow(arguments, "schedule_id");

@@ -49,6 +49,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("キャンセル待ち")
     .idempotency_key("idempotency_key")
     .normalise(|_, arguments| {
         arguments::narrow(arguments, "schedule_id");

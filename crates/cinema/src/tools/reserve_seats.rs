@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kit::{
     Context, Definition, Effect, Handler, Hints, Result, Sql, Tool,
-    approval::{Card, Describe, Line},
+    approval::{Card, CardLine, Describe},
     context::Language,
 };
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ use crate::{
     find::{ScreeningQuery, given},
     model::{
         Show, Status,
-        quote::{Quote, Tickets},
+        quote::{Quote, TicketCounts},
         seat::{Seat, join, without},
         when::on_card,
     },
@@ -45,7 +45,7 @@ pub struct Input {
     /// Books seats that hold_seats held
     hold_id: Option<String>,
     /// Price classes, such as {"general": 2, "child": 1}; default general
-    tickets: Option<Tickets>,
+    tickets: Option<TicketCounts>,
     /// A retry with the same text reserves nothing twice
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
@@ -65,6 +65,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("座席の予約")
     .idempotency_key("idempotency_key")
     .rules(&[
         errors::SEATS_MIN,
@@ -200,7 +201,7 @@ fn same_tickets(
     state: &CounterState,
     sql: &mut dyn Sql,
     booked: StoredReservation,
-    tickets: Option<&Tickets>,
+    tickets: Option<&TicketCounts>,
 ) -> Result<StoredReservation> {
     if tickets.is_some() {
         let hall = state.hall(sql, &booked.show)?;
@@ -271,7 +272,9 @@ fn card(state: &Arc<CounterState>) -> Describe {
         let lines = labels.into_iter().zip(texts);
         Ok(Card {
             summary,
-            lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
+            lines: lines
+                .map(|(label, text)| CardLine::new(label, text))
+                .collect(),
             ..Card::default()
         })
     })

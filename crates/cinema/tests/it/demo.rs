@@ -121,6 +121,38 @@ async fn refreshing_extends_the_programme() {
     }
 }
 
+/// A desk with the demo that runs for years has no more rows than one of a week.
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn screenings_of_the_demo_that_are_long_over_are_removed() {
+    for cinema in both().await {
+        let demo = cinema.counter.demo.clone().unwrap();
+        cinema.reserve("S20261116-T1-1", ["A3"]).await.unwrap();
+        // A week later yesterday's can still be looked up.
+        cinema.set_clock("2026-11-22T12:00:00+09:00");
+        demo.refresh(&cinema.context).await.unwrap();
+        assert_eq!(cinema.count("cinema_shows").await, 333 + 7 * 37);
+        let first_day = "cinema_shows WHERE show_date = '2026-11-15'";
+        assert_eq!(cinema.count(first_day).await, 37);
+
+        cinema.set_clock("2026-11-23T12:00:00+09:00");
+        demo.refresh(&cinema.context).await.unwrap();
+        assert_eq!(cinema.count(first_day).await, 0);
+        cinema.set_clock("2027-11-15T12:00:00+09:00");
+        demo.refresh(&cinema.context).await.unwrap();
+        // Somebody has really booked one, which stays with that booking alone.
+        assert_eq!(cinema.count("cinema_shows").await, 333 + 1);
+        let past = "show_id LIKE 'S2026%'";
+        for table in ["reservations", "taken_seats"] {
+            let rows = format!("cinema_{table} WHERE {past}");
+            assert_eq!(cinema.count(&rows).await, 1, "{table}");
+        }
+        let orphans = "cinema_taken_seats k WHERE NOT EXISTS \
+             (SELECT 1 FROM cinema_reservations r WHERE r.id = k.reservation_id)";
+        assert_eq!(cinema.count(orphans).await, 0);
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn films_of_an_older_version_stay() {

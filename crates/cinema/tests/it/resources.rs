@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use kit::{
     context::Language,
     prompt::Rendered,
-    resource::{Question, Reference},
+    resource::{CompletionQuestion, Reference},
 };
 use serde_json::{Map, Value, json};
 
@@ -63,7 +63,7 @@ async fn seat_maps_and_films_can_be_read() {
         }
         let resources = cinema.counter.resources.clone().unwrap();
         let complete = async |about: Reference, argument: &str, typed: &str| {
-            let question = Question {
+            let question = CompletionQuestion {
                 about,
                 argument: argument.into(),
                 typed: typed.into(),

@@ -300,3 +300,29 @@ async fn the_best_seats_across_screenings() {
         );
     }
 }
+
+/// Also if no desk ran for years meanwhile.
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn parties_of_screenings_that_are_long_over_are_deleted() {
+    for cinema in both().await {
+        for row in [
+            "cinema_shows VALUES \
+             ('long-ago', 'M001', 'T2', '2020-01-01', 600, 700, 1577840400000, 0, 1)",
+            "cinema_waiting (id, show_id, party_size, wishes, status, caller, joined_at, turn) \
+             VALUES ('w1', 'long-ago', 2, '{}', 'waiting', 'key_1', 1577800000000, 1)",
+        ] {
+            cinema.sql(&format!("INSERT INTO {row} RETURNING 1")).await;
+        }
+        let background = cinema.counter.background.clone().unwrap();
+        background.start(std::sync::Arc::new(|_| {}));
+        let limit = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while cinema.count("cinema_waiting").await > 0 {
+            assert!(std::time::Instant::now() < limit, "it is still there");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        background.stop().await;
+        let counted = "cinema_shows WHERE id = 'long-ago' AND waiting = 0";
+        assert_eq!(cinema.count(counted).await, 1);
+    }
+}

@@ -81,7 +81,7 @@ pub enum Decision {
 
 /// A call that needs the user's approval.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct ApprovalQuestion {
     pub counter: &'static str,
     pub tool: &'static str,
     pub caller: Caller,

@@ -44,6 +44,7 @@ pub fn text(answer: Result<&Reply, &Error>) -> Result<String> {
     Ok(match answer {
         // A replay does without the blocks, which only show what the JSON says.
         Ok(Reply::Structured(json) | Reply::Illustrated { json, .. }) => json.clone(),
+        Ok(Reply::Kept(kept)) => kept.json.clone(),
         Ok(Reply::Content(blocks)) => serde_json::to_string(blocks).map_err(Error::internal)?,
         Ok(Reply::InputRequired { .. }) => json(&Value::Null),
         Err(error) => {

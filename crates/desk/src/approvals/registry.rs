@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    approval::{Approval, Decision, LONGEST_QUESTION, Question, Status},
+    approval::{Approval, ApprovalQuestion, Decision, LONGEST_QUESTION, Status},
     grants::{self, Grant, GrantScope},
     in_use::{ApprovalHolder, ApprovalInUse, CallsByApproval},
     rows,
@@ -131,7 +131,7 @@ impl Approvals {
     }
 
     /// Adds the question, unless the same one waits already.
-    pub async fn ask(&self, question: Question) -> Result<Approval> {
+    pub async fn ask(&self, question: ApprovalQuestion) -> Result<Approval> {
         let now = self.now();
         let arguments = question.arguments.to_string();
         let card = serde_json::to_string(&question.card).map_err(Error::internal)?;
@@ -166,7 +166,7 @@ impl Approvals {
     }
 
     /// The newest approval of exactly this call, in any status.
-    pub async fn latest(&self, question: &Question) -> Result<Option<Approval>> {
+    pub async fn latest(&self, question: &ApprovalQuestion) -> Result<Option<Approval>> {
         let (question, now) = (question.clone(), self.now());
         self.read(move |sql| rows::latest(sql, &question, now))
             .await

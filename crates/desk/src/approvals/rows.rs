@@ -3,7 +3,7 @@
 
 use kit::{Caller, Error, Result, Row, Sql, sql::Param};
 
-use super::approval::{Approval, LAPSES_MS, Question, Status};
+use super::approval::{Approval, ApprovalQuestion, LAPSES_MS, Status};
 use crate::state;
 
 /// How many expired questions of one caller are kept.
@@ -43,7 +43,11 @@ pub fn list(
         .collect()
 }
 
-pub fn latest(sql: &mut dyn Sql, question: &Question, now: i64) -> Result<Option<Approval>> {
+pub fn latest(
+    sql: &mut dyn Sql,
+    question: &ApprovalQuestion,
+    now: i64,
+) -> Result<Option<Approval>> {
     let row = sql.query_one(
         &format!(
             "SELECT {COLUMNS} FROM desk_approvals
@@ -115,7 +119,7 @@ pub fn count_waiting(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<i64
 /// Adds a question that waits for its answer; returns its id.
 pub fn insert(
     sql: &mut dyn Sql,
-    question: &Question,
+    question: &ApprovalQuestion,
     arguments: &str,
     card: &str,
     now: i64,
@@ -184,4 +188,16 @@ pub fn delete_expired(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<()
         &[(&*caller.id).into(), now.into(), MOST_EXPIRED.into()],
     )?;
     Ok(())
+}
+
+/// Ends every approval that is not used yet, whatever its answer was. Returns how many
+/// there were.
+pub fn lapse_all(sql: &mut dyn Sql, now: i64) -> Result<u64> {
+    let lapsed = sql.execute(
+        "UPDATE desk_approvals SET expires_at = $1
+         WHERE status IN ('pending', 'approved') AND expires_at > $1",
+        &[now.into()],
+    )?;
+    state::touch(sql, state::APPROVALS)?;
+    Ok(lapsed)
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use kit::{Error, Result};
 
 use super::{
-    entry::{AuditEntry, CallEntry, Outcome, RecoveredEntry},
-    record::{Line, Record, Salted, StoredArguments, time},
+    entry::{AuditEntry, CallEntry, Outcome, ReadCount, RecoveredEntry},
+    record::{Record, RecordLine, Salted, StoredArguments, time},
     redact::RedactedArguments,
 };
 
@@ -27,12 +27,12 @@ impl Chain {
     }
 
     /// Adds a record. Sets its `seq`, `prev` and `at`.
-    pub fn add(&mut self, mut record: Record<'_>, at: i64) -> Result<Line> {
+    pub fn add(&mut self, mut record: Record<'_>, at: i64) -> Result<RecordLine> {
         record.seq = self.next;
         record.prev = Cow::Owned(self.prev.clone());
         record.at = Cow::Owned(time(at));
         let (line, hash) = record.seal()?;
-        let line = Line {
+        let line = RecordLine {
             seq: self.next,
             at,
             call: record.call.map(Cow::into_owned),
@@ -45,10 +45,11 @@ impl Chain {
         Ok(line)
     }
 
-    pub fn add_entry(&mut self, entry: &AuditEntry) -> Result<Line> {
+    pub fn add_entry(&mut self, entry: &AuditEntry) -> Result<RecordLine> {
         match entry {
             AuditEntry::Call(call) => self.add_call(call),
             AuditEntry::Recovered(call) => self.add_recovered(call),
+            AuditEntry::Reads(reads) => self.add_reads(reads),
             AuditEntry::Refused {
                 at,
                 caller,
@@ -75,7 +76,7 @@ impl Chain {
         }
     }
 
-    fn add_call(&mut self, call: &CallEntry) -> Result<Line> {
+    fn add_call(&mut self, call: &CallEntry) -> Result<RecordLine> {
         let code = match &call.outcome {
             Outcome::Refused(code) => Some(Cow::Borrowed(code.as_str())),
             _ => None,
@@ -96,7 +97,24 @@ impl Chain {
         self.add_with_arguments(record, call.at, &call.arguments)
     }
 
-    fn add_recovered(&mut self, call: &RecoveredEntry) -> Result<Line> {
+    fn add_reads(&mut self, reads: &ReadCount) -> Result<RecordLine> {
+        let record = Record {
+            kind: "read_count".into(),
+            caller: Some(Cow::Borrowed(&reads.caller)),
+            caller_name: Some(Cow::Borrowed(&reads.caller_name)),
+            counter: Some(reads.counter.into()),
+            tool: Some(reads.tool.into()),
+            outcome: Some(Outcome::Done.word().into()),
+            ms: Some((reads.ms / reads.count.max(1) as f64 * 1000.0).round() / 1000.0),
+            count: Some(reads.count),
+            first: Some(time(reads.first).into()),
+            last: Some(time(reads.last).into()),
+            ..Record::default()
+        };
+        self.add(record, reads.last)
+    }
+
+    fn add_recovered(&mut self, call: &RecoveredEntry) -> Result<RecordLine> {
         let record = Record {
             kind: "call".into(),
             call: Some(Cow::Borrowed(&call.call)),
@@ -123,7 +141,7 @@ impl Chain {
         mut record: Record<'_>,
         at: i64,
         kept: &RedactedArguments,
-    ) -> Result<Line> {
+    ) -> Result<RecordLine> {
         let stored = StoredArguments {
             seq: self.next,
             erased: false,
@@ -186,7 +204,7 @@ mod tests {
     fn equal_arguments_have_different_commitments() {
         let mut chain = Chain::after(NOTHING);
         let [one, two] = [(); 2].map(|()| chain.add_entry(&call()).unwrap());
-        let commitment = |line: &Line| parse(&line.record).unwrap().arguments.unwrap();
+        let commitment = |line: &RecordLine| parse(&line.record).unwrap().arguments.unwrap();
         assert_ne!(commitment(&one), commitment(&two));
         let stored: StoredArguments =
             serde_json::from_str(one.arguments.as_deref().unwrap()).unwrap();

@@ -42,6 +42,8 @@ pub enum AuditEntry {
         counter: &'static str,
         count: u64,
     },
+    /// How many calls of one tool by one caller within a minute only read something.
+    Reads(Box<ReadCount>),
     /// A call whose process died before it wrote the record.
     Recovered(Box<RecoveredEntry>),
     /// How many records were lost because the trail could not be written.
@@ -74,6 +76,20 @@ pub struct CallEntry {
     pub ms: f64,
     pub approval: Option<String>,
     pub arguments: RedactedArguments,
+}
+
+#[derive(Debug)]
+pub struct ReadCount {
+    pub caller: Arc<str>,
+    pub caller_name: Arc<str>,
+    pub counter: &'static str,
+    pub tool: &'static str,
+    pub count: u64,
+    /// When the first and the last was answered.
+    pub first: i64,
+    pub last: i64,
+    /// How long all of them took together.
+    pub ms: f64,
 }
 
 #[derive(Debug, Clone)]

@@ -1,41 +1,46 @@
 //! Segments as files. `NAME.jsonl` is the chain, `text/NAME.jsonl` the arguments,
-//! `checkpoints.jsonl` the chain of checkpoints, and `torn/` has the lines that
-//! crashes left half written.
+//! `checkpoints.jsonl` the chain of checkpoints, `heads/` has the heads of segments
+//! that are not sealed, and `torn/` the lines that crashes left half written. Files of
+//! sealed segments are compressed: `NAME.jsonl.gz`.
 //!
 //! A process locks its segment for as long as it lives; the kernel releases the
 //! lock when the process dies in any way. Chain and arguments are separate files,
 //! so that chains can be copied to a place where nothing is ever erased.
 
-mod directory;
-mod disk;
+mod compress;
+pub(super) mod directory;
+pub(super) mod disk;
+mod kept_head;
+mod members;
+mod newest_first;
+mod packed;
 mod segment;
 
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     fs::{self, File, OpenOptions, TryLockError},
-    io::{Read, Seek, SeekFrom, Write},
+    io::{BufRead, BufReader, Read, Seek, SeekFrom, Write},
     path::Path,
     sync::{Mutex, PoisonError},
 };
 
 use directory::{Directory, ENDING};
 use disk::{
-    if_exists, last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory,
-    unusable,
+    if_exists, last_bytes, last_line, make_directory, milliseconds, seq_of, unusable, whole_lines,
 };
-use kit::{Blocking, Result};
+use kit::{Blocking, Result, durable};
+use newest_first::{Merged, numbered_line};
+use packed::read;
 use segment::FileSegmentWriter;
 
 use super::{
+    position::{NewestFirst, Position},
     ranges::RecordRanges,
-    record::{Head, Line, Record, StoredArguments, parse},
+    record::{Head, Record, RecordLine, StoredArguments, parse},
     store::{AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment, THREADS},
 };
 use crate::private_files;
-
-/// Longer than the number at the start of any line.
-const SEQ_BYTES: usize = 32;
 
 /// A file's modification time may lag behind the clock and its records.
 const COARSE_MS: i64 = 10_000;
@@ -73,8 +78,7 @@ impl Files {
         file.seek(SeekFrom::Start(*read)).map_err(failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        bytes.truncate(whole.map_or(0, |at| at + 1));
+        bytes.truncate(whole_lines(&bytes));
         *read += bytes.len() as u64;
         for line in bytes.split(|byte| *byte == b'\n') {
             let record: Option<Record<'_>> = serde_json::from_slice(line).ok();
@@ -86,6 +90,29 @@ impl Files {
     }
 }
 
+/// The segment to which a file belongs.
+fn segment_of(file: &str) -> Option<&str> {
+    let file = file.strip_suffix(packed::ENDING).unwrap_or(file);
+    file.strip_suffix(ENDING)
+}
+
+/// The line with this number; the outer `None`: the file has to be read whole.
+fn numbered(path: &Path, seq: u64) -> Result<Option<Option<String>>> {
+    match path.exists() {
+        true => numbered_line(path, seq).map(Some),
+        false => members::numbered_line(&packed::packed(path), seq),
+    }
+}
+
+impl Files {
+    /// Finds a record in a segment whose files have to be read whole.
+    fn row(&self, segment: &str, seq: u64) -> Result<Option<(String, Option<String>)>> {
+        let stored = self.read(segment)?.unwrap_or_default();
+        let mut lines = stored.lines.into_iter();
+        Ok(lines.find(|(line, _)| seq_of(line) == seq))
+    }
+}
+
 impl AuditStore for Files {
     fn segments(&self) -> Result<Vec<String>> {
         let directory = self.directory.path();
@@ -94,10 +121,11 @@ impl AuditStore for Files {
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .filter(|name| !name.starts_with('.'))
-            .filter_map(|name| name.strip_suffix(ENDING).map(str::to_owned))
+            .filter_map(|name| segment_of(&name).map(str::to_owned))
             .filter(|name| name != CHECKPOINTS)
             .collect();
         names.sort();
+        names.dedup();
         Ok(names)
     }
 
@@ -115,10 +143,8 @@ impl AuditStore for Files {
             .segments()?
             .into_iter()
             .filter_map(|name| {
-                let modified = fs::metadata(self.directory.chain(&name))
-                    .ok()?
-                    .modified()
-                    .ok()?;
+                let chain = packed::metadata(&self.directory.chain(&name))?;
+                let modified = chain.modified().ok()?;
                 Some((name, milliseconds(modified) + COARSE_MS))
             })
             .filter(|(_, at)| *at >= since)
@@ -141,7 +167,7 @@ impl AuditStore for Files {
                 arguments.insert(it.seq, line.trim_end().to_owned());
             }
         }
-        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        let whole = whole_lines(text.as_bytes());
         let lines = text.get(..whole).unwrap_or_default().lines();
         let lines = lines
             .map(|line| (line.to_owned(), arguments.remove(&seq_of(line))))
@@ -153,31 +179,78 @@ impl AuditStore for Files {
         }))
     }
 
+    fn newest_first(&self, before: Option<Position>) -> Result<NewestFirst<'_>> {
+        let read_whole = |segment: &str| {
+            let stored = self.read(segment)?.unwrap_or_default();
+            Ok(stored.lines)
+        };
+        let touched = self.touched(i64::MIN)?;
+        let merged = Merged::new(&self.directory, touched, before, Box::new(read_whole));
+        Ok(Box::new(merged))
+    }
+
+    fn line(&self, segment: &str, seq: u64) -> Result<Option<String>> {
+        match numbered(&self.directory.chain(segment), seq)? {
+            Some(found) => Ok(found),
+            None => Ok(self.row(segment, seq)?.map(|row| row.0)),
+        }
+    }
+
+    fn arguments(&self, segment: &str, seq: u64) -> Result<Option<String>> {
+        match numbered(&self.directory.arguments(segment), seq)? {
+            Some(found) => Ok(found),
+            None => Ok(self.row(segment, seq)?.and_then(|row| row.1)),
+        }
+    }
+
     fn first(&self, segment: &str) -> Result<Option<String>> {
         let path = self.directory.chain(segment);
-        let Some(file) = if_exists(&path, File::open(&path))? else {
+        let Some(file) = packed::open(&path)? else {
             return Ok(None);
         };
         let mut line = String::new();
-        let mut reader = std::io::BufReader::new(file);
-        std::io::BufRead::read_line(&mut reader, &mut line)
-            .map_err(|error| unusable(&path, error))?;
+        // A damaged one has no first line; `verify` reports it.
+        let _ = BufReader::new(file).read_line(&mut line);
         Ok(line.ends_with('\n').then(|| line.trim_end().to_owned()))
     }
 
     fn head(&self, segment: &str) -> Result<Option<Head>> {
         let path = self.directory.chain(segment);
-        let Some(mut file) = if_exists(&path, File::open(&path))? else {
-            return Ok(None);
+        let bytes = match if_exists(&path, File::open(&path))? {
+            Some(mut file) => {
+                let last = match segment == CHECKPOINTS || self.is_live(segment)? {
+                    true => last_bytes(&mut file).map(|(bytes, _)| bytes),
+                    // Its last seconds may not have been on disk.
+                    false => fs::read(&path).map(|mut bytes| {
+                        bytes.truncate(whole_lines(&bytes));
+                        bytes
+                    }),
+                };
+                Some(last.map_err(|error| unusable(&path, error))?)
+            }
+            None => packed::read_bytes(&path)?,
         };
-        let (bytes, _) = last_bytes(&mut file).map_err(|error| unusable(&path, error))?;
-        Ok(last_line(&bytes)
+        Ok(last_line(&bytes.unwrap_or_default())
             .and_then(|line| parse(line).ok())
             .map(|record| Head {
                 segment: segment.to_owned(),
                 seq: record.seq,
                 hash: record.hash,
             }))
+    }
+
+    fn kept_heads(&self) -> Result<Vec<Head>> {
+        kept_head::all(&self.directory)
+    }
+
+    fn durable_head(&self, segment: &str) -> Result<Option<Head>> {
+        let head = self.head(segment)?;
+        let path = self.directory.chain(segment);
+        // Whoever wrote it: this syncs the file.
+        if let Some(file) = if_exists(&path, File::open(&path))? {
+            file.sync_data().map_err(|error| unusable(&path, error))?;
+        }
+        Ok(head)
     }
 
     fn is_live(&self, segment: &str) -> Result<bool> {
@@ -229,7 +302,7 @@ impl AuditStore for Files {
         Ok(found)
     }
 
-    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn SegmentWriter>> {
+    fn begin(&self, segment: &str, first: &RecordLine) -> Result<Box<dyn SegmentWriter>> {
         make_directory(self.directory.path())?;
         let path = self.directory.chain(segment);
         // Locked before it is visible: a segment without a lock counts as dead.
@@ -244,7 +317,7 @@ impl AuditStore for Files {
             file.write_all(text.as_bytes())?;
             file.sync_data()?;
             fs::rename(&hidden, &path)?;
-            sync_directory(self.directory.path());
+            durable::sync_name(&path)?;
             Ok((file, text.len() as u64))
         })();
         let (file, length) = made.map_err(|error| {
@@ -253,27 +326,32 @@ impl AuditStore for Files {
         })?;
         let directory = self.directory.clone();
         Ok(Box::new(FileSegmentWriter::new(
-            directory, segment, file, length,
+            directory, segment, file, length, first,
         )))
     }
 
     fn checkpoints(&self) -> Result<Vec<String>> {
         let text = read(&self.directory.chain(CHECKPOINTS))?.unwrap_or_default();
-        let whole = text.rfind('\n').map_or(0, |at| at + 1);
-        let lines = text.get(..whole).unwrap_or_default().lines();
+        let lines = text.get(..whole_lines(text.as_bytes())).unwrap_or_default();
+        let lines = lines.lines();
         Ok(lines.map(str::to_owned).collect())
     }
 
-    fn checkpoint(&self, records: Vec<(Record<'static>, i64)>, _: Option<&str>) -> Result<()> {
-        self.directory.add_checkpoints(records)
+    fn checkpoint(&self, records: Vec<(Record<'static>, i64)>, sealed: Option<&str>) -> Result<()> {
+        self.directory.add_checkpoints(records)?;
+        if let Some(segment) = sealed {
+            // The checkpoint names the head now.
+            let path = self.directory.kept_head(segment);
+            if_exists(&path, fs::remove_file(&path))?;
+        }
+        Ok(())
     }
 
     fn quarantine_torn_line(&self, segment: &str) -> Result<u64> {
         let path = self.directory.chain(segment);
         let failed = |error| unusable(&path, error);
         let bytes = fs::read(&path).map_err(failed)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        let whole = whole.map_or(0, |at| at + 1);
+        let whole = whole_lines(&bytes);
         let torn = bytes.get(whole..).unwrap_or_default();
         if torn.is_empty() {
             return Ok(0);
@@ -289,6 +367,7 @@ impl AuditStore for Files {
         let mut file = opened.map_err(failed)?;
         file.write_all(torn).map_err(failed)?;
         file.sync_data().map_err(failed)?;
+        durable::sync_name(&quarantine).map_err(failed)?;
         let file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
         file.set_len(whole as u64).map_err(failed)?;
         file.sync_data().map_err(failed)?;
@@ -296,49 +375,65 @@ impl AuditStore for Files {
     }
 
     fn erase(&self, segment: &str, records: &RecordRanges) -> Result<u64> {
-        let path = self.directory.arguments(segment);
-        let failed = |error| unusable(&path, error);
-        // Read as bytes: a half erased line may not be UTF-8.
-        let bytes = if_exists(&path, fs::read(&path))?.unwrap_or_default();
-        let mut blanks: Vec<(u64, String)> = Vec::new();
-        let mut at = 0u64;
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let text = line.strip_suffix(b"\n").unwrap_or(line);
-            let length = text.len();
-            let begins = text.get(..length.min(SEQ_BYTES)).unwrap_or_default();
-            let seq = seq_of(&String::from_utf8_lossy(begins));
-            if records.contains(seq) {
-                // Overwritten in place with the same length: the process that adds
-                // to the file is not disturbed, and no copy of the text remains.
-                let blank = format!("{:<length$}", StoredArguments::erased(seq));
-                if blank.len() == length && blank.as_bytes() != text {
-                    blanks.push((at, blank));
-                }
-            }
-            at += line.len() as u64;
-        }
-        if blanks.is_empty() {
-            return Ok(0);
-        }
-        let mut file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
-        for (at, blank) in &blanks {
-            file.seek(SeekFrom::Start(*at)).map_err(failed)?;
-            file.write_all(blank.as_bytes()).map_err(failed)?;
-        }
-        file.sync_data().map_err(failed)?;
-        Ok(blanks.len() as u64)
+        compress::erase(&self.directory, segment, records)
     }
 
     fn remove(&self, segment: &str) -> Result<()> {
         let torn = self.directory.path().join("torn").join(segment);
+        let arguments = self.directory.arguments(segment);
+        let chain = self.directory.chain(segment);
         for path in [
-            self.directory.arguments(segment),
+            packed::packed(&arguments),
+            arguments,
             torn,
-            self.directory.chain(segment),
+            self.directory.kept_head(segment),
+            packed::packed(&chain),
+            chain,
         ] {
             if_exists(&path, fs::remove_file(&path))?;
         }
         Ok(())
+    }
+
+    fn compress(&self) -> Result<u64> {
+        let mut names = self.segments()?;
+        if names.is_empty() {
+            return Ok(0);
+        }
+        let sealed = self.sealed_among(&names)?;
+        names.retain(|name| sealed.contains(name));
+        // Left by processes that were killed after they had sealed their segments.
+        for head in self.kept_heads()? {
+            if sealed.contains(&head.segment) {
+                let path = self.directory.kept_head(&head.segment);
+                if_exists(&path, fs::remove_file(&path))?;
+            }
+        }
+        compress::compress(&self.directory, &names)
+    }
+
+    fn bytes(&self) -> Result<u64> {
+        Ok(self.sizes()?.values().sum())
+    }
+
+    fn sizes(&self) -> Result<HashMap<String, u64>> {
+        let mut sizes: HashMap<String, u64> = HashMap::new();
+        for directory in [self.directory.path(), &self.directory.texts()] {
+            let entries = if_exists(directory, fs::read_dir(directory))?;
+            for entry in entries.into_iter().flatten().flatten() {
+                let (name, metadata) = (entry.file_name(), entry.metadata());
+                if let (Some(segment), Ok(metadata)) =
+                    (segment_of(&name.to_string_lossy()), metadata)
+                {
+                    *sizes.entry(segment.to_owned()).or_default() += metadata.len();
+                }
+            }
+        }
+        Ok(sizes)
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        disk::free_bytes(self.directory.path())
     }
 
     fn threads(&self) -> &Blocking {

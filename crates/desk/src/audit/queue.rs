@@ -41,8 +41,12 @@ struct QueueState {
 #[derive(Default)]
 pub struct Batch {
     pub entries: Vec<AuditEntry>,
-    /// They learn whether everything queued before is on disk.
+    /// They learn whether everything queued before is written.
     pub waiters: Vec<oneshot::Sender<bool>>,
+    /// Some of them wait until it is on disk.
+    pub sync: bool,
+    /// Some records are of changes, whose rows are on disk already.
+    pub changes: bool,
     /// A call is about to change something: the segment must exist.
     pub begin: bool,
     /// End a segment that is due, if no call is in flight.
@@ -59,10 +63,6 @@ pub enum Reservation {
 }
 
 impl Queue {
-    #[expect(
-        clippy::new_without_default,
-        reason = "created in one place on purpose"
-    )]
     pub fn new() -> Self {
         Self {
             state: Mutex::default(),
@@ -138,19 +138,34 @@ impl Queue {
 
     /// The same, for a caller who waits until the record is on disk.
     pub fn push_durable(&self, entry: AuditEntry) -> oneshot::Receiver<bool> {
-        self.request(|waiting| waiting.entries.push(entry))
+        self.request_sync(|waiting| waiting.entries.push(entry))
+    }
+
+    /// The same, for a caller who waits until the record is in the file.
+    pub fn push_written(&self, entry: AuditEntry) -> oneshot::Receiver<bool> {
+        self.request(|waiting| {
+            waiting.entries.push(entry);
+            waiting.changes = true;
+        })
     }
 
     pub fn begin(&self) -> oneshot::Receiver<bool> {
-        self.request(|waiting| waiting.begin = true)
+        self.request_sync(|waiting| waiting.begin = true)
     }
 
     pub fn tidy(&self) -> oneshot::Receiver<bool> {
-        self.request(|waiting| waiting.tidy = true)
+        self.request_sync(|waiting| waiting.tidy = true)
     }
 
     pub fn close(&self) -> oneshot::Receiver<bool> {
-        self.request(|waiting| waiting.close = true)
+        self.request_sync(|waiting| waiting.close = true)
+    }
+
+    fn request_sync(&self, what: impl FnOnce(&mut Batch)) -> oneshot::Receiver<bool> {
+        self.request(|waiting| {
+            what(waiting);
+            waiting.sync = true;
+        })
     }
 
     fn request(&self, what: impl FnOnce(&mut Batch)) -> oneshot::Receiver<bool> {

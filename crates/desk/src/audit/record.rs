@@ -17,8 +17,9 @@ use crate::digest::{hex, sha256};
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 const BEFORE_HASH: &str = ",\"hash\":\"";
+const HASH_DIGITS: usize = 64;
 /// `,"hash":"` and 64 digits and `"}`.
-const TAIL: usize = BEFORE_HASH.len() + 64 + 2;
+const TAIL: usize = BEFORE_HASH.len() + HASH_DIGITS + 2;
 
 /// The fields of a line. All kinds of records share this type; a field that a kind
 /// does not have is left out.
@@ -28,8 +29,8 @@ pub struct Record<'a> {
     pub seq: u64,
     pub prev: Cow<'a, str>,
     pub at: Cow<'a, str>,
-    /// `start`, `call`, `refused_count`, `lost`, `end`; among the checkpoints
-    /// `sealed`, `dropped` and `erased`.
+    /// `start`, `call`, `read_count`, `refused_count`, `lost`, `end`; among the
+    /// checkpoints `sealed`, `dropped` and `erased`.
     pub kind: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Cow<'a, str>>,
@@ -91,6 +92,9 @@ pub struct Record<'a> {
     pub last: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<Cow<'a, str>>,
+    /// Of a sealed segment: the bytes of its records and arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     /// Length in bytes of a torn last line that was quarantined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torn: Option<u64>,
@@ -108,7 +112,7 @@ pub struct Head {
 
 /// A record ready to be written, with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct RecordLine {
     pub seq: u64,
     pub at: i64,
     pub call: Option<String>,
@@ -117,6 +121,21 @@ pub struct Line {
     pub record: String,
     /// The arguments and their salts, also a line of JSON.
     pub arguments: Option<String>,
+}
+
+impl RecordLine {
+    /// The record's own hash.
+    pub fn hash(&self) -> &str {
+        let end = self.record.len().saturating_sub(2);
+        let begin = end.saturating_sub(HASH_DIGITS);
+        self.record.get(begin..end).unwrap_or_default()
+    }
+
+    /// The bytes that it takes in the store.
+    pub fn bytes(&self) -> u64 {
+        let arguments = self.arguments.as_ref().map_or(0, String::len);
+        (self.record.len() + arguments) as u64
+    }
 }
 
 /// The arguments of a record. They are stored apart from the chain, so that they
@@ -148,9 +167,8 @@ pub struct Salted {
 
 impl Salted {
     pub fn new(text: &str) -> Option<Self> {
-        let salt: [u8; 16] = rand::rng().random();
         (!text.is_empty()).then(|| Self {
-            salt: hex(&salt),
+            salt: hex(&rand::rng().random::<[u8; 16]>()),
             text: text.to_owned(),
         })
     }
@@ -242,4 +260,12 @@ pub fn segment_name(now: i64) -> String {
     let time = time(now).replace(':', "-");
     let seconds = time.split('.').next().unwrap_or_default();
     kit::ids::random(&format!("{seconds}Z-"), 8)
+}
+
+/// When a segment began, by its name.
+pub fn began(segment: &str) -> Option<i64> {
+    let (day, time) = segment.split_once('T')?;
+    let (time, _) = time.split_once('Z')?;
+    let at: Timestamp = format!("{day}T{}Z", time.replace('-', ":")).parse().ok()?;
+    Some(at.as_millisecond())
 }

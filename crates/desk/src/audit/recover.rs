@@ -18,7 +18,7 @@ use super::{
     entry::{AuditEntry, RecoveredEntry},
     queue::Reservation,
     record::{CRASHED, Head, Record, parse},
-    store::AuditStore,
+    store::{AuditStore, StoredSegment},
     trail::Trail,
 };
 
@@ -62,6 +62,8 @@ fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) ->
         return Ok(0);
     };
     let torn = store.quarantine_torn_line(segment)?;
+    // Its process may have died before it synced. What is sealed must stay.
+    store.durable_head(segment)?;
     let Some(stored) = store.read(segment)? else {
         return Ok(0);
     };
@@ -74,12 +76,14 @@ fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) ->
     let missing = missing(&**store, process, since, rows, runtime)?;
     let recovered = missing.len() as u64;
     record(trail, segment, missing)?;
-    let head = Head {
+    let head = last_written(&**store, segment, &stored)?;
+    let head = head.unwrap_or_else(|| Head {
         segment: segment.to_owned(),
         seq: last.seq,
         hash: last.hash.clone(),
-    };
+    });
     let mut sealed = Record::sealed(&head, start.at_ms(), last.at_ms(), CRASHED);
+    sealed.bytes = Some(stored.bytes());
     sealed.torn = (torn > 0).then_some(torn);
     store.checkpoint(vec![(sealed, trail.now())], Some(segment))?;
     tracing::warn!(
@@ -89,6 +93,31 @@ fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) ->
         "recovered the audit segment of a process that had crashed"
     );
     Ok(recovered)
+}
+
+/// The head that the process kept, if records up to it are missing or were changed. The
+/// segment is sealed with it, so that `verify` goes on reporting them.
+fn last_written(
+    store: &dyn AuditStore,
+    segment: &str,
+    stored: &StoredSegment,
+) -> Result<Option<Head>> {
+    let kept = store.kept_heads()?;
+    let Some(kept) = kept.into_iter().find(|head| head.segment == segment) else {
+        return Ok(None);
+    };
+    let at = usize::try_from(kept.seq.saturating_sub(1)).unwrap_or(usize::MAX);
+    let there = stored.lines.get(at).map(|(line, _)| parse(line));
+    if there.is_some_and(|it| it.is_ok_and(|it| it.hash == kept.hash)) {
+        return Ok(None);
+    }
+    tracing::error!(
+        segment,
+        records = kept.seq,
+        found = stored.lines.len(),
+        "the audit segment of a process that had crashed has lost records"
+    );
+    Ok(Some(kept))
 }
 
 /// The calls of a process that changed something and have no record.

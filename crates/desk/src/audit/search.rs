@@ -30,7 +30,16 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn wants(&self, record: &Record<'_>) -> bool {
+    /// Texts that are in the line of every record that is wanted.
+    pub(super) fn words(&self) -> Vec<String> {
+        let all = [&self.caller, &self.counter, &self.tool, &self.outcome];
+        let given = all.into_iter().flatten();
+        given
+            .filter_map(|text| serde_json::to_string(text).ok())
+            .collect()
+    }
+
+    pub(super) fn wants(&self, record: &Record<'_>) -> bool {
         let at = record.at_ms();
         let is = |wanted: &Option<String>, given: &[Option<&str>]| {
             let wanted = wanted.as_deref();
@@ -151,7 +160,7 @@ fn by_time(a: &FoundRecord, b: &FoundRecord) -> std::cmp::Ordering {
     (a.at, &a.segment, a.seq).cmp(&(b.at, &b.segment, b.seq))
 }
 
-fn shown(
+pub(super) fn shown(
     segment: &str,
     record: &Record<'_>,
     line: &str,

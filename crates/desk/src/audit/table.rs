@@ -4,36 +4,40 @@
 //! lease in the same transaction. A process that finds its lease gone was considered
 //! dead by another; it begins a new segment.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+mod kept_heads;
+mod newest_first;
+mod rows;
 
-use kit::{
-    Blocking, Error, Param, Result, Sql, Store, lease,
-    sql::{Budget, values},
-    time::Clock,
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
 };
+
+pub use kept_heads::MIGRATIONS;
+use kept_heads::number;
+use kit::{Blocking, Error, Result, Sql, Store, lease, sql::Budget, time::Clock};
+use newest_first::Rows;
+use rows::{LEASE_MS, PREFIX, add_checkpoints, last_of, now, renew};
+pub(super) use rows::{insert, lease_of};
 use tokio::runtime::Handle;
 
 use super::{
-    chain::Chain,
+    position::{NewestFirst, Position},
     ranges::RecordRanges,
-    record::{Head, Line, NOTHING, Record, parse},
+    record::{Head, Record, RecordLine, parse},
     store::{
         Appended, AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment, THREADS,
     },
 };
-use crate::state::{self, DeskState};
+use crate::state::DeskState;
 
-/// A process that is silent for this long counts as dead.
-const LEASE_MS: i64 = 15_000;
 const RENEW: Duration = Duration::from_secs(4);
 /// How long recovering a segment may take.
 const CLAIM_MS: i64 = 120_000;
 
-/// Prefix of the names of leases on segments.
-const PREFIX: &str = "audit:";
-
-/// The lock under which desks add checkpoints one after the other.
-const CHECKPOINT_LOCK: &str = "audit checkpoints";
+/// About what a record takes, where no checkpoint says it.
+const RECORD_BYTES: u64 = 600;
 
 pub struct Table {
     state: Arc<DeskState>,
@@ -82,6 +86,11 @@ impl Table {
         Ok(self.runtime.block_on(self.store())?.clock())
     }
 
+    fn row(&self, segment: &str, seq: u64) -> Result<Option<newest_first::Row>> {
+        let (segment, seq) = (segment.to_owned(), number(seq));
+        self.query(move |sql| newest_first::row(sql, &segment, seq))
+    }
+
     fn lines(&self, segment: &str) -> Result<Vec<(String, Option<String>)>> {
         let segment = segment.to_owned();
         self.query(move |sql| {
@@ -94,88 +103,6 @@ impl Table {
             .collect()
         })
     }
-}
-
-fn now(clock: &Clock) -> i64 {
-    clock.now().as_millisecond()
-}
-
-fn lease_of(segment: &str) -> String {
-    format!("{PREFIX}{segment}")
-}
-
-/// Rows that exist already are from an attempt whose answer was lost.
-fn insert(sql: &mut dyn Sql, segment: &str, lines: &[Line]) -> Result<()> {
-    for some in lines.chunks(500) {
-        let mut params: Vec<Param<'_>> = Vec::with_capacity(some.len() * 7);
-        for line in some {
-            params.push(segment.into());
-            params.push(number(line.seq).into());
-            params.push(line.at.into());
-            params.push(line.call.as_deref().into());
-            params.push(line.caller.as_deref().into());
-            params.push((&line.record).into());
-            params.push(line.arguments.as_deref().into());
-        }
-        let text = format!(
-            "INSERT INTO desk_audit (segment, seq, at_ms, call_id, caller, record, beside)
-             VALUES {} ON CONFLICT DO NOTHING",
-            values(some.len(), 7)
-        );
-        sql.execute(&text, &params)?;
-    }
-    Ok(())
-}
-
-fn number(seq: u64) -> i64 {
-    i64::try_from(seq).unwrap_or(i64::MAX)
-}
-
-fn renew(sql: &mut dyn Sql, segment: &str, holder: &str, clock: &Clock) -> Result<bool> {
-    let renewed = sql.execute(
-        "UPDATE leases SET expires_at = $1 WHERE name = $2 AND holder = $3",
-        &[
-            (now(clock) + LEASE_MS).into(),
-            (&lease_of(segment)).into(),
-            holder.into(),
-        ],
-    )?;
-    Ok(renewed == 1)
-}
-
-fn last_of(sql: &mut dyn Sql, segment: &str) -> Result<Option<Record<'static>>> {
-    let row = sql.query_one(
-        "SELECT record FROM desk_audit WHERE segment = $1 ORDER BY seq DESC LIMIT 1",
-        &[segment.into()],
-    )?;
-    let line = row.map(|row| row.text(0)).transpose()?;
-    line.map(|line| {
-        parse(&line).map_err(|what| {
-            Error::new(
-                "AUDIT_BROKEN",
-                format!("The last record of {segment} is damaged: {what}."),
-            )
-            .next("Run `madoguchi audit verify`.")
-        })
-    })
-    .transpose()
-}
-
-fn add_checkpoints(sql: &mut dyn Sql, records: &[(Record<'static>, i64)]) -> Result<()> {
-    // The row stays locked until the commit.
-    state::touch(sql, CHECKPOINT_LOCK)?;
-    let mut chain = match last_of(sql, CHECKPOINTS)? {
-        None => Chain::after(NOTHING),
-        Some(last) => Chain {
-            next: last.seq + 1,
-            prev: last.hash,
-        },
-    };
-    let lines: Vec<Line> = records
-        .iter()
-        .map(|(record, at)| chain.add(record.clone(), *at))
-        .collect::<Result<_>>()?;
-    insert(sql, CHECKPOINTS, &lines)
 }
 
 impl AuditStore for Table {
@@ -229,6 +156,19 @@ impl AuditStore for Table {
         }))
     }
 
+    fn newest_first(&self, before: Option<Position>) -> Result<NewestFirst<'_>> {
+        let read = |before: Position| self.query(move |sql| newest_first::read(sql, &before));
+        Ok(Box::new(Rows::new(before, Box::new(read))))
+    }
+
+    fn line(&self, segment: &str, seq: u64) -> Result<Option<String>> {
+        Ok(self.row(segment, seq)?.map(|row| row.0))
+    }
+
+    fn arguments(&self, segment: &str, seq: u64) -> Result<Option<String>> {
+        Ok(self.row(segment, seq)?.and_then(|row| row.1))
+    }
+
     fn first(&self, segment: &str) -> Result<Option<String>> {
         let segment = segment.to_owned();
         self.query(move |sql| {
@@ -251,6 +191,14 @@ impl AuditStore for Table {
                 hash: last.hash,
             }))
         })
+    }
+
+    fn kept_heads(&self) -> Result<Vec<Head>> {
+        self.query(kept_heads::all)
+    }
+
+    fn durable_head(&self, segment: &str) -> Result<Option<Head>> {
+        self.head(segment)
     }
 
     fn is_live(&self, segment: &str) -> Result<bool> {
@@ -303,11 +251,12 @@ impl AuditStore for Table {
         })
     }
 
-    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn SegmentWriter>> {
+    fn begin(&self, segment: &str, first: &RecordLine) -> Result<Box<dyn SegmentWriter>> {
         let (name, holder, line) = (segment.to_owned(), self.holder.clone(), first.clone());
         let clock = self.clock()?;
         self.transaction(move |sql| {
             lease::hold(sql, &lease_of(&name), &holder, now(&clock), LEASE_MS)?;
+            kept_heads::set(sql, &name, &line)?;
             insert(sql, &name, std::slice::from_ref(&line))
         })?;
         Ok(Box::new(TableSegmentWriter {
@@ -327,17 +276,19 @@ impl AuditStore for Table {
     }
 
     fn checkpoint(&self, records: Vec<(Record<'static>, i64)>, sealed: Option<&str>) -> Result<()> {
-        let sealed = sealed.map(lease_of);
+        let sealed = sealed.map(str::to_owned);
         let holder = self.holder.clone();
         self.transaction(move |sql| {
             if let Some(sealed) = &sealed {
                 let released = sql.execute(
                     "DELETE FROM leases WHERE name = $1 AND holder = $2",
-                    &[sealed.into(), (&holder).into()],
+                    &[(&lease_of(sealed)).into(), (&holder).into()],
                 )?;
                 if released == 0 {
                     return Err(Error::internal("recovering a segment took too long"));
                 }
+                // The checkpoint names the head now.
+                kept_heads::remove(sql, sealed)?;
             }
             add_checkpoints(sql, &records)
         })
@@ -368,12 +319,47 @@ impl AuditStore for Table {
     fn remove(&self, segment: &str) -> Result<()> {
         let segment = segment.to_owned();
         self.transaction(move |sql| {
+            kept_heads::remove(sql, &segment)?;
             sql.execute(
                 "DELETE FROM desk_audit WHERE segment = $1",
                 &[(&segment).into()],
             )
         })?;
         Ok(())
+    }
+
+    /// Includes the space of rows that were deleted, until the table is vacuumed.
+    fn bytes(&self) -> Result<u64> {
+        self.query(|sql| {
+            let text = "SELECT CAST(pg_total_relation_size('desk_audit') AS BIGINT)";
+            let row = sql.query_one(text, &[])?;
+            let bytes = row.map(|row| row.int(0)).transpose()?;
+            Ok(u64::try_from(bytes.unwrap_or_default()).unwrap_or_default())
+        })
+    }
+
+    /// As the checkpoints say: counting would read the whole table.
+    fn sizes(&self) -> Result<HashMap<String, u64>> {
+        let mut sizes = HashMap::new();
+        for line in self.checkpoints()? {
+            let Ok(record) = parse(&line) else { continue };
+            let Some(segment) = record.segment.as_deref() else {
+                continue;
+            };
+            match &*record.kind {
+                "sealed" => {
+                    let estimate = record.count.unwrap_or_default() * RECORD_BYTES;
+                    let bytes = record.bytes.unwrap_or(estimate);
+                    sizes.insert(segment.to_owned(), bytes);
+                }
+                "dropped" => drop(sizes.remove(segment)),
+                _ => {}
+            }
+        }
+        for head in self.kept_heads()? {
+            sizes.insert(head.segment, head.seq * RECORD_BYTES);
+        }
+        Ok(sizes)
     }
 
     fn threads(&self) -> &Blocking {
@@ -391,11 +377,19 @@ struct TableSegmentWriter {
 }
 
 impl SegmentWriter for TableSegmentWriter {
-    fn append(&mut self, lines: &[Line], _: bool) -> Result<Appended> {
+    fn append(&mut self, lines: &[RecordLine], _: bool) -> Result<Appended> {
         let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
         let (lines, clock) = (lines.to_vec(), self.table.clock()?);
         self.table.transaction(move |sql| {
-            if !renew(sql, &segment, &holder, &clock)? {
+            let is_held = match lines.last() {
+                None => renew(sql, &segment, &holder, &clock)?,
+                Some(last) => {
+                    let (lease, expires_at) = (lease_of(&segment), now(&clock) + LEASE_MS);
+                    let lease = (lease.as_str(), holder.as_str(), expires_at);
+                    kept_heads::renew_and_set(sql, &segment, last, lease)?
+                }
+            };
+            if !is_held {
                 return Ok(Appended::Lost);
             }
             insert(sql, &segment, &lines)?;
@@ -403,7 +397,7 @@ impl SegmentWriter for TableSegmentWriter {
         })
     }
 
-    fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
+    fn end(&mut self, last: &RecordLine, seal: Record<'static>) -> Result<()> {
         let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
         let (last, seal) = (last.clone(), vec![(seal, last.at)]);
         let clock = self.table.clock()?;
@@ -412,6 +406,7 @@ impl SegmentWriter for TableSegmentWriter {
             if renew(sql, &segment, &holder, &clock)? {
                 insert(sql, &segment, std::slice::from_ref(&last))?;
                 lease::release(sql, &lease_of(&segment), &holder)?;
+                kept_heads::remove(sql, &segment)?;
                 add_checkpoints(sql, &seal)?;
             }
             Ok(())

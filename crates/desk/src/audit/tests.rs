@@ -18,7 +18,12 @@ use super::{
     *,
 };
 
+mod copying;
 mod erasure;
+mod heads;
+mod packing;
+mod pages;
+mod torn;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const NOW: i64 = 1_800_000_000_000;
@@ -334,30 +339,6 @@ async fn old_segments_are_dropped_and_verify_accepts_it() {
     let segment = desk.segments().remove(0);
     fs::remove_file(desk.file(&segment)).unwrap();
     assert_eq!(desk.broken().0, segment);
-}
-
-#[tokio::test]
-async fn a_torn_line_is_quarantined_and_reported() {
-    let desk = Desk::new();
-    let killed = desk.trail();
-    make(&killed, "1").await;
-    let segment = desk.segments().remove(0);
-    // As after a crash: a copy of the file without its lock.
-    let path = desk.file(&segment);
-    let mut bytes = fs::read(&path).unwrap();
-    bytes.extend_from_slice(b"{\"seq\":3,\"prev\":");
-    fs::remove_file(&path).unwrap();
-    fs::write(&path, bytes).unwrap();
-    assert_eq!(desk.verify().unfinished, std::slice::from_ref(&segment));
-    let trail = Arc::new(desk.trail());
-    let store = Arc::clone(&trail.store);
-    let completed = blocking(&store, move |_, runtime| recover(&trail, &[], runtime)).await;
-    assert_eq!(completed.unwrap(), 0);
-    let aside = fs::read(desk.path().join("torn").join(&segment)).unwrap();
-    assert_eq!(aside, b"{\"seq\":3,\"prev\":");
-    let report = desk.verify();
-    assert!(report.ok && report.unfinished.is_empty(), "{report:?}");
-    assert_eq!(report.torn, [segment]);
 }
 
 /// A file where the directory should be, in place of a full disk.

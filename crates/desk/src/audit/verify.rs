@@ -1,64 +1,47 @@
 //! Checks that the trail is what was written.
 //!
 //! Each segment is checked record by record. Whether it is complete, or exists at
-//! all, is known from the checkpoint that seals it and from the first records of
-//! processes that started later. So nothing is known yet about the newest segment of
-//! a killed process. Arguments that are missing must be named by an erasure.
+//! all, is known from the checkpoint that seals it, from the first records of
+//! processes that started later, from the head that its writer keeps apart until it
+//! is sealed, and from heads that were stored elsewhere. Arguments that are missing
+//! must be named by an erasure.
+
+mod arguments;
+mod report;
 
 use std::collections::{HashMap, HashSet};
 
+use arguments::{ExpectedArguments, check_arguments};
 use kit::Result;
-use serde::Serialize;
+use report::{Broken, broken};
+
+pub use report::Report;
 
 use super::{
     erasures::Erasures,
     progress::{TrailProgress, Watch},
-    record::{CRASHED, Head, NOTHING, Record, Salted, StoredArguments, parse},
+    record::{CRASHED, Head, NOTHING, Record, parse},
     store::{AuditStore, CHECKPOINTS, StoredSegment},
+    trail_head::TrailHead,
 };
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    pub ok: bool,
-    /// The first broken link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub broken: Option<Broken>,
-    pub segments: u64,
-    pub records: u64,
-    /// Records whose arguments were erased.
-    pub erased: u64,
-    /// Records that are recorded as erased and still have arguments.
-    pub not_yet_erased: u64,
-    /// Records whose arguments are missing, though nobody erased them: the machine
-    /// crashed, or this is a copy of the chains alone.
-    pub without_arguments: u64,
-    /// Records that were recovered after a crash.
-    pub recovered: u64,
-    /// Segments that were dropped because of their age.
-    pub dropped: u64,
-    /// Segments being written now.
-    pub live: u64,
-    /// Segments of dead processes that have not been recovered yet.
-    pub unfinished: Vec<String>,
-    /// Segments whose last line was torn by a crash and quarantined.
-    pub torn: Vec<String>,
-    /// Records that were lost while the trail could not be written.
-    pub lost: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Broken {
-    pub segment: String,
-    /// The number of the line, and of the record that should be there.
-    pub line: u64,
-    pub what: String,
-}
 
 type Checked<T> = std::result::Result<T, Broken>;
 
 pub fn verify(store: &dyn AuditStore, watch: Watch<'_>) -> Result<Report> {
-    let mut report = Report::default();
-    report.broken = check(store, &mut report, watch)?.err();
+    verify_against(store, &[], watch)
+}
+
+/// Also checks that the trail still contains what these heads name.
+pub fn verify_against(
+    store: &dyn AuditStore,
+    heads: &[TrailHead],
+    watch: Watch<'_>,
+) -> Result<Report> {
+    let mut report = Report {
+        heads: heads.len() as u64,
+        ..Report::default()
+    };
+    report.broken = check(store, heads, &mut report, watch)?.err();
     report.ok = report.broken.is_none();
     Ok(report)
 }
@@ -70,56 +53,34 @@ struct Expected {
     dropped: HashSet<String>,
     /// By segment: who saw it, and up to which record.
     seen: HashMap<String, Vec<(String, Head)>>,
+    /// The segments whose writers keep a head.
+    with_head: HashSet<String>,
     erasures: Erasures,
 }
 
-fn check(store: &dyn AuditStore, report: &mut Report, watch: Watch<'_>) -> Result<Checked<()>> {
+impl Expected {
+    fn see(&mut self, who: impl Into<String>, head: Head) {
+        let seen = self.seen.entry(head.segment.clone()).or_default();
+        seen.push((who.into(), head));
+    }
+}
+
+fn check(
+    store: &dyn AuditStore,
+    heads: &[TrailHead],
+    report: &mut Report,
+    watch: Watch<'_>,
+) -> Result<Checked<()>> {
     // Expectations are read before the segments. What a running desk adds in between
     // can only be more than expected.
+    let kept = store.kept_heads()?;
     let names = store.segments()?;
     let checkpoints = store.checkpoints()?;
-    let mut expected = match sealed_and_dropped(&checkpoints) {
+    let mut expected = match expected(store, &names, &checkpoints, kept, heads)? {
         Ok(expected) => expected,
         Err(broken) => return Ok(Err(broken)),
     };
     report.dropped = expected.dropped.len() as u64;
-    let mut by_hash: HashSet<(u64, String)> = HashSet::new();
-    for record in checkpoints.iter().filter_map(|line| parse(line).ok()) {
-        by_hash.insert((record.seq, record.hash));
-    }
-    let mut seen_checkpoints = Vec::new();
-    for name in &names {
-        let first = store.first(name)?;
-        // A damaged first record is found below.
-        let Some(Ok(start)) = first.as_deref().map(parse) else {
-            continue;
-        };
-        for head in start.seen.unwrap_or_default() {
-            let seen = expected.seen.entry(head.segment.clone()).or_default();
-            seen.push((name.clone(), head));
-        }
-        if let Some(before) = start.continues {
-            let head = Head {
-                segment: before.into_owned(),
-                seq: 0,
-                hash: start.prev.into_owned(),
-            };
-            let seen = expected.seen.entry(head.segment.clone()).or_default();
-            seen.push((name.clone(), head));
-        }
-        if let Some(head) = start.checkpoint {
-            seen_checkpoints.push((name, head));
-        }
-    }
-    for (who, head) in seen_checkpoints {
-        if !by_hash.contains(&(head.seq, head.hash)) {
-            let what = format!(
-                "{who} saw a checkpoint {} that is not there or was changed",
-                head.seq
-            );
-            return Ok(Err(broken(CHECKPOINTS, head.seq, what)));
-        }
-    }
     let mut there = HashSet::new();
     for (segments_done, name) in names.iter().enumerate() {
         watch(TrailProgress {
@@ -146,6 +107,67 @@ fn check(store: &dyn AuditStore, report: &mut Report, watch: Watch<'_>) -> Resul
         }
     }
     check_missing(store, &there, &expected)
+}
+
+/// What checkpoints, heads and the first records of processes say.
+fn expected(
+    store: &dyn AuditStore,
+    names: &[String],
+    checkpoints: &[String],
+    kept: Vec<Head>,
+    heads: &[TrailHead],
+) -> Result<Checked<Expected>> {
+    let mut expected = match sealed_and_dropped(checkpoints) {
+        Ok(expected) => expected,
+        Err(broken) => return Ok(Err(broken)),
+    };
+    let mut by_hash: HashSet<(u64, String)> = HashSet::new();
+    for record in checkpoints.iter().filter_map(|line| parse(line).ok()) {
+        by_hash.insert((record.seq, record.hash));
+    }
+    let mut seen_checkpoints = Vec::new();
+    for head in kept {
+        expected.with_head.insert(head.segment.clone());
+        expected.see("the head that its process kept", head);
+    }
+    for stored in heads {
+        let who = format!("the head of {}", stored.at);
+        for head in &stored.segments {
+            expected.see(&who, head.clone());
+        }
+        seen_checkpoints.extend(stored.checkpoints.clone().map(|head| (who, head)));
+    }
+    for name in names {
+        let first = store.first(name)?;
+        // A damaged first record is found below.
+        let Some(Ok(start)) = first.as_deref().map(parse) else {
+            continue;
+        };
+        for head in start.seen.unwrap_or_default() {
+            expected.see(name, head);
+        }
+        if let Some(before) = start.continues {
+            let head = Head {
+                segment: before.into_owned(),
+                seq: 0,
+                hash: start.prev.into_owned(),
+            };
+            expected.see(name, head);
+        }
+        if let Some(head) = start.checkpoint {
+            seen_checkpoints.push((name.clone(), head));
+        }
+    }
+    for (who, head) in seen_checkpoints {
+        if !by_hash.contains(&(head.seq, head.hash)) {
+            let what = format!(
+                "{who} saw a checkpoint {} that is not there or was changed",
+                head.seq
+            );
+            return Ok(Err(broken(CHECKPOINTS, head.seq, what)));
+        }
+    }
+    Ok(Ok(expected))
 }
 
 fn sealed_and_dropped(lines: &[String]) -> Checked<Expected> {
@@ -203,7 +225,12 @@ fn segment(
             }
             matches_seal(name, &hashes, stored.torn, seal)?;
         }
-        None if !live => report.unfinished.push(name.to_owned()),
+        None if !live => {
+            report.unfinished.push(name.to_owned());
+            if !expected.with_head.contains(name) {
+                report.without_head.push(name.to_owned());
+            }
+        }
         None => {}
     }
     matches_sightings(name, &hashes, expected)?;
@@ -239,8 +266,10 @@ fn records(
         ended = record.kind == "end";
         report.records += 1;
         report.recovered += u64::from(record.recovered);
-        if record.kind == "lost" {
-            report.lost += record.count.unwrap_or_default();
+        match &*record.kind {
+            "lost" => report.lost += record.count.unwrap_or_default(),
+            "read_count" => report.summarised += record.count.unwrap_or_default(),
+            _ => {}
         }
         let has_arguments = record.arguments.is_some() || record.personal.is_some();
         if stored.keeps_arguments {
@@ -313,54 +342,6 @@ fn first_prev(line: &str) -> String {
     }
 }
 
-/// What is expected of the arguments of one record.
-struct ExpectedArguments {
-    /// Whether the record was made with arguments.
-    exist: bool,
-    erasure_is_recorded: bool,
-    /// Whether they may be missing without an erasure.
-    may_be_missing: bool,
-}
-
-/// The stored arguments must match the record, or be erased.
-fn check_arguments(
-    record: &Record<'_>,
-    stored: Option<&str>,
-    expected: &ExpectedArguments,
-    report: &mut Report,
-) -> std::result::Result<(), &'static str> {
-    let Some(stored) = stored else {
-        match expected {
-            ExpectedArguments { exist: false, .. } => {}
-            // A half erased line can't be read.
-            _ if expected.erasure_is_recorded => report.not_yet_erased += 1,
-            _ if expected.may_be_missing => report.without_arguments += 1,
-            _ => return Err("its arguments are missing, but no erasure is recorded"),
-        }
-        return Ok(());
-    };
-    let stored: StoredArguments =
-        serde_json::from_str(stored).map_err(|_| "its stored arguments can't be read")?;
-    let matches = |stored: &Option<Salted>, commitment: Option<&str>| {
-        stored.as_ref().map(Salted::commitment).as_deref() == commitment
-    };
-    if stored.erased && expected.exist && stored.arguments.is_none() && stored.personal.is_none() {
-        report.erased += 1;
-        return match expected.erasure_is_recorded {
-            true => Ok(()),
-            false => Err("its arguments were erased, but no erasure is recorded"),
-        };
-    }
-    if stored.erased
-        || !matches(&stored.arguments, record.arguments.as_deref())
-        || !matches(&stored.personal, record.personal.as_deref())
-    {
-        return Err("its stored arguments do not match it");
-    }
-    report.not_yet_erased += u64::from(expected.erasure_is_recorded);
-    Ok(())
-}
-
 /// Finds segments that existed once and are missing.
 fn check_missing(
     store: &dyn AuditStore,
@@ -385,7 +366,10 @@ fn check_missing(
         .filter(|record| record.kind == "dropped")
         .filter_map(|record| record.segment.map(|name| name.into_owned()))
         .collect();
-    let missing = missing.iter().find(|(name, _)| !dropped.contains(*name));
+    // Or it began and ended since the segments were listed.
+    let now: HashSet<String> = store.segments()?.into_iter().collect();
+    let is_gone = |name: &String| !dropped.contains(name) && !now.contains(name);
+    let missing = missing.iter().find(|(name, _)| is_gone(name));
     Ok(match missing {
         None => Ok(()),
         Some((name, by)) => {
@@ -396,12 +380,4 @@ fn check_missing(
             Err(broken(name, 1, format!("the segment is missing: {who}")))
         }
     })
-}
-
-fn broken(segment: &str, line: u64, what: impl Into<String>) -> Broken {
-    Broken {
-        segment: segment.to_owned(),
-        line,
-        what: what.into(),
-    }
 }

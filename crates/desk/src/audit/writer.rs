@@ -21,13 +21,15 @@ use super::{
     chain::Chain,
     entry::AuditEntry,
     queue::{Batch, Queue},
-    record::{Head, Line, NOTHING, Record, segment_name},
+    record::{Head, NOTHING, Record, RecordLine, segment_name},
     store::{Appended, AuditStore, CHECKPOINTS, SegmentWriter},
 };
 
 /// How many records are written at once.
 const BATCH: usize = 1000;
 const RETRY_EVERY: Duration = Duration::from_secs(1);
+/// Records of changes are on disk after this time.
+const SYNC_CHANGES_AFTER: Duration = Duration::from_millis(100);
 /// Calls that were in flight when this process was considered dead end within
 /// this time.
 const DOUBT_PERIOD: Duration = Duration::from_secs(5 * 60);
@@ -41,6 +43,9 @@ pub struct ProcessInfo {
     pub counters: Vec<Vec<&'static str>>,
     /// A segment that is longer than this ends.
     pub segment_bytes: u64,
+    /// Records that nobody waits for are on disk after this time, and the kept head
+    /// then names them.
+    pub sync_after: Duration,
 }
 
 pub struct Writer {
@@ -54,9 +59,12 @@ pub struct Writer {
     entries: Vec<AuditEntry>,
     /// The lines of the first entries, when writing them failed. They are not made
     /// again: perhaps they were written and only the answer was lost.
-    prepared: Option<(Vec<Line>, Chain)>,
+    prepared: Option<(Vec<RecordLine>, Chain)>,
     /// When this process learned that another had considered it dead.
     taken_over_at: Option<Instant>,
+    /// Records of changes are written that may not be on disk.
+    has_unsynced_changes: bool,
+    has_unsynced_arguments: bool,
 }
 
 struct OpenSegment {
@@ -64,9 +72,24 @@ struct OpenSegment {
     name: String,
     chain: Chain,
     bytes: u64,
+    /// Of records and arguments.
+    stored: u64,
     /// Days since 1970.
     day: i64,
     first: i64,
+}
+
+impl OpenSegment {
+    /// When written records must be on disk; `None`: all are.
+    fn time_to_sync(&self, after: Duration) -> Option<Duration> {
+        let since = self.writer.unsynced_since()?;
+        Some(after.saturating_sub(since.elapsed()))
+    }
+
+    fn must_sync(&self, after: Duration) -> bool {
+        let since = self.writer.unsynced_since();
+        since.is_some_and(|since| since.elapsed() >= after)
+    }
 }
 
 impl Writer {
@@ -86,6 +109,8 @@ impl Writer {
             entries: Vec::new(),
             prepared: None,
             taken_over_at: None,
+            has_unsynced_changes: false,
+            has_unsynced_arguments: false,
         }
     }
 
@@ -93,11 +118,19 @@ impl Writer {
         loop {
             let idle = match (&self.open, self.entries.is_empty()) {
                 (_, false) => Some(RETRY_EVERY),
-                (Some(_), true) => self.store.heartbeat(),
+                (Some(open), true) => open
+                    .time_to_sync(self.sync_after())
+                    .or(self.store.heartbeat()),
                 (None, true) => None,
+            };
+            // A failure is not repeated at once.
+            let idle = match self.queue.is_failing() {
+                true => idle.map(|idle| idle.max(RETRY_EVERY)),
+                false => idle,
             };
             let mut taken = self.queue.take(idle);
             self.entries.append(&mut taken.entries);
+            self.has_unsynced_changes |= taken.changes;
             let written = self.work(&taken);
             if let Err(error) = &written {
                 if self.queue.set_failing(true) {
@@ -109,12 +142,11 @@ impl Writer {
             } else if self.queue.set_failing(false) {
                 tracing::info!("the audit trail can be written again");
             }
-            let durable = !taken.waiters.is_empty();
             for waiter in taken.waiters {
                 let _ = waiter.send(written.is_ok());
             }
-            if let (Some(open), true) = (&mut self.open, durable && written.is_ok()) {
-                open.writer.sync_arguments();
+            if written.is_ok() {
+                self.after_sync();
             }
             if taken.close {
                 if !self.entries.is_empty() {
@@ -129,11 +161,31 @@ impl Writer {
         }
     }
 
+    fn sync_after(&self) -> Duration {
+        match self.has_unsynced_changes {
+            true => SYNC_CHANGES_AFTER,
+            false => self.process_info.sync_after,
+        }
+    }
+
+    /// The arguments are synced after the records, when nobody waits any more.
+    fn after_sync(&mut self) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        if open.writer.unsynced_since().is_none() {
+            self.has_unsynced_changes = false;
+            if std::mem::take(&mut self.has_unsynced_arguments) {
+                open.writer.sync_arguments();
+            }
+        }
+    }
+
     fn work(&mut self, taken: &Batch) -> Result<()> {
-        let durable = !taken.waiters.is_empty();
+        let after = self.sync_after();
         let nothing_to_do = self.entries.is_empty();
         while !self.entries.is_empty() {
-            self.write(durable)?;
+            self.write(taken.sync)?;
         }
         if taken.begin {
             self.open_segment()?;
@@ -145,7 +197,7 @@ impl Writer {
             self.end("stopped")?;
         } else if let Some(open) = &mut self.open
             && nothing_to_do
-            && open.writer.append(&[], false)? == Appended::Lost
+            && open.writer.append(&[], open.must_sync(after))? == Appended::Lost
         {
             self.segment_was_taken_over();
         }
@@ -201,9 +253,11 @@ impl Writer {
                 (lines.collect::<Result<Vec<_>>>()?, chain)
             }
         };
+        let after = self.sync_after();
         let Some(open) = &mut self.open else {
             return Ok(());
         };
+        let durable = durable || open.must_sync(after);
         match open.writer.append(&lines, durable) {
             Ok(Appended::Written) => {
                 open.chain = chain;
@@ -211,6 +265,8 @@ impl Writer {
                     .iter()
                     .map(|line| line.record.len() as u64)
                     .sum::<u64>();
+                open.stored += lines.iter().map(RecordLine::bytes).sum::<u64>();
+                self.has_unsynced_arguments |= lines.iter().any(|line| line.arguments.is_some());
                 let written = lines.len().min(self.entries.len());
                 self.entries.drain(..written);
                 self.queue.release(written);
@@ -252,6 +308,7 @@ impl Writer {
                 name,
                 chain,
                 bytes: line.record.len() as u64,
+                stored: line.bytes(),
                 day: day(now),
                 first: now,
             });
@@ -270,7 +327,8 @@ impl Writer {
                 .before
                 .as_ref()
                 .is_some_and(|(before, _)| *before == name);
-            if !is_before && let Some(head) = self.store.head(&name)? {
+            // On disk, or a power loss would leave less than this record says.
+            if !is_before && let Some(head) = self.store.durable_head(&name)? {
                 seen.push(head);
             }
         }
@@ -305,8 +363,9 @@ impl Writer {
             seq: line.seq,
             hash: chain.prev,
         };
-        open.writer
-            .end(&line, Record::sealed(&head, open.first, now, why))?;
+        let mut seal = Record::sealed(&head, open.first, now, why);
+        seal.bytes = Some(open.stored + line.bytes());
+        open.writer.end(&line, seal)?;
         self.before = Some((head.segment, head.hash));
         self.open = None;
         Ok(())

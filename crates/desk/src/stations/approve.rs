@@ -13,11 +13,14 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    approvals::{Approval, ApprovalHolder, GrantScope, LAPSES_MS, Question, Status, redemption},
+    approvals::{
+        Approval, ApprovalHolder, ApprovalQuestion, GrantScope, LAPSES_MS, Status, redemption,
+    },
     digest,
     ledger::{self, LedgerEntry},
+    served_counter::PreparedTool,
     settings::Policy,
-    stations::{authorize, inner_calls::OtherTools},
+    stations::authorize,
 };
 
 mod card;
@@ -37,29 +40,50 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 /// Applies the strictest policy of all tools that the call runs.
 pub async fn check(request: &ApprovalRequest<'_>) -> Result<ApprovalOutcome> {
-    let OtherTools { inner, implied } = request.others;
-    let inner = inner.iter().map(|tool| &***tool);
-    let mut tools = std::iter::once(request.tool).chain(inner);
-    if let Some(denied) = tools.clone().find(|tool| tool.policy == Policy::Deny) {
-        return Err(authorize::denied(denied));
-    }
-    let mut others = implied.iter();
-    if let Some(denied) = others.find(|other| other.tool.policy == Policy::Deny) {
-        return Err(denied.explain(authorize::denied(denied.tool)));
-    }
-    let asks = tools.any(|tool| tool.policy == Policy::Ask);
-    match asks || !request.implied_that_ask().is_empty() {
-        // Boxed: it is large, and most calls ask nobody.
-        true => Box::pin(request.ask()).await,
-        false => Ok(ApprovalOutcome::NotRequired {
+    request.refuse_denied()?;
+    let asks = request.tools().any(|tool| tool.policy() == Policy::Ask);
+    if !asks && request.implied_that_ask().is_empty() {
+        return Ok(ApprovalOutcome::NotRequired {
             grant: None,
             card: None,
-        }),
+        });
     }
+    // Boxed: it is large, and most calls ask nobody.
+    let outcome = Box::pin(request.ask()).await?;
+    // The call may have waited for a while, and a tool may be denied by now.
+    request.refuse_denied()?;
+    Ok(outcome)
 }
 
 impl ApprovalRequest<'_> {
+    /// The called tool, and those that its arguments call.
+    fn tools(&self) -> impl Iterator<Item = &PreparedTool> {
+        let inner = self.others.inner.iter().map(|tool| &***tool);
+        std::iter::once(self.tool).chain(inner)
+    }
+
+    fn refuse_denied(&self) -> Result<()> {
+        let is_denied = |tool: &PreparedTool| tool.policy() == Policy::Deny;
+        if let Some(denied) = self.tools().find(|tool| is_denied(tool)) {
+            return Err(authorize::denied(denied));
+        }
+        let mut implied = self.others.implied.iter();
+        match implied.find(|implied| is_denied(implied.tool)) {
+            Some(denied) => Err(denied.explain(authorize::denied(denied.tool))),
+            None => Ok(()),
+        }
+    }
+
     async fn ask(&self) -> Result<ApprovalOutcome> {
+        if self.who.is_in_person() {
+            // They have just said that they want it. The work still checks that what
+            // it changes has not changed meanwhile.
+            let (card, _) = self.card_and_grant().await?;
+            return Ok(ApprovalOutcome::NotRequired {
+                grant: None,
+                card: Some(card),
+            });
+        }
         if let Some(reply) = self.reply_by_idempotency_key().await? {
             return Ok(ApprovalOutcome::Replay {
                 approval: None,
@@ -68,7 +92,7 @@ impl ApprovalRequest<'_> {
         }
         let approvals = &self.desk.approvals;
         let (card, grant) = self.card_and_grant().await?;
-        let is_exempt = card.exempt && !self.tool.policy_is_configured;
+        let is_exempt = card.exempt && !self.tool.policy_is_chosen();
         if grant.is_some() || (is_exempt && self.implied_that_ask().is_empty()) {
             let card = Some(card);
             return Ok(ApprovalOutcome::NotRequired { grant, card });
@@ -97,8 +121,8 @@ impl ApprovalRequest<'_> {
 
     /// A retry with an idempotency key has its answer already, so nobody is asked.
     async fn reply_by_idempotency_key(&self) -> Result<Option<Reply>> {
-        let entry = LedgerEntry::new(self.desk, self.window, self.tool, self.arguments);
-        let Some(store) = &self.window.counter.store else {
+        let entry = LedgerEntry::new(self.desk, self.served, self.tool, self.arguments);
+        let Some(store) = &self.served.counter.store else {
             return Ok(None);
         };
         if !entry.has_key() {
@@ -109,7 +133,7 @@ impl ApprovalRequest<'_> {
         store.query(Budget::default(), kept).await
     }
 
-    fn question(&self, card: Card) -> Question {
+    fn question(&self, card: Card) -> ApprovalQuestion {
         // The same name can later mean somebody else, which is another question.
         let digest = match &card.recipient {
             Some(recipient) => {
@@ -117,8 +141,8 @@ impl ApprovalRequest<'_> {
             }
             None => digest::of_json(self.arguments),
         };
-        Question {
-            counter: self.window.counter.about.name,
+        ApprovalQuestion {
+            counter: self.served.counter.about.name,
             tool: self.tool.tool.name,
             caller: self.context.caller.clone(),
             arguments: self.arguments.clone(),
@@ -130,7 +154,7 @@ impl ApprovalRequest<'_> {
     /// The names of the implied tools for which the user is asked.
     fn implied_that_ask(&self) -> Vec<&'static str> {
         let implied = self.others.implied.iter().map(|implied| implied.tool);
-        let asks = implied.filter(|tool| tool.policy == Policy::Ask);
+        let asks = implied.filter(|tool| tool.policy() == Policy::Ask);
         asks.map(|tool| tool.listed_name).collect()
     }
 
@@ -150,10 +174,10 @@ impl ApprovalRequest<'_> {
         }
         let granted = GrantScope {
             caller: Arc::clone(&self.context.caller.id),
-            counter: self.window.counter.about.name,
+            counter: self.served.counter.about.name,
             tool: self.tool.tool.name,
         };
-        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.window.counter.store)
+        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.served.counter.store)
             && self.desk.keeps_rows_in(store)
         {
             let (describe, context) = (describe.clone(), self.context.clone());
@@ -228,7 +252,7 @@ impl ApprovalRequest<'_> {
     }
 
     async fn redeemed(&self, approval: &Approval) -> Result<Option<Option<String>>> {
-        let store = match &self.window.counter.store {
+        let store = match &self.served.counter.store {
             Some(store) if self.tool.tool.run.is_transaction() => store,
             _ => &self.desk.state.get().await?.store,
         };
@@ -260,7 +284,7 @@ impl ApprovalRequest<'_> {
                     approval: &now,
                     tool: self.tool.listed_name,
                     address: &self.address(&now),
-                    is_read_out: self.window.error_shape() == ErrorShape::Flat,
+                    is_read_out: self.served.error_shape() == ErrorShape::Flat,
                     has_lapsed,
                 }));
             }

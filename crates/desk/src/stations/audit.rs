@@ -9,16 +9,22 @@
 //! answered nevertheless: their work is committed, and an agent without an answer
 //! would repeat it. The log and `/readyz` report the problem, and records wait in
 //! memory. With `[audit] required`, calls that change something are refused instead.
+//!
+//! With `[audit] reads = "summary"`, reads that succeed are counted per caller, tool and
+//! minute. A process that is killed loses the counts of its last minute.
+
+mod call_record;
+mod read_counts;
 
 use std::{
     collections::HashMap,
-    net::IpAddr,
     sync::{Arc, LazyLock, Mutex, PoisonError},
-    time::Instant,
 };
 
+pub use call_record::CallRecord;
 use jiff::Timestamp;
-use kit::{Caller, Error, Reply, ids::CallId, time::Clock};
+use kit::{Error, Reply, time::Clock};
+use read_counts::{Read, ReadCounts};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
@@ -31,10 +37,10 @@ use crate::{
         redact::RedactedArguments,
     },
     metrics::ToolMetrics,
-    settings::{self, KeepArguments},
-    stations::authorize::Target,
+    served_counter::FoundTool,
+    settings::{self, KeepArguments, RecordReads},
+    stations::authorize::ReadTarget,
     trace::{CallDescription, CallTrace},
-    window::FoundTool,
 };
 
 pub struct Audit {
@@ -44,29 +50,13 @@ pub struct Audit {
     pub trail: Option<Arc<Trail>>,
     sink: Arc<dyn Fn(&CallRecord) + Send + Sync>,
     refusals: Mutex<Refusals>,
+    reads: Mutex<ReadCounts>,
 }
 
 #[derive(Default)]
 struct Refusals {
     second: i64,
     counts: HashMap<(Arc<str>, &'static str), u64>,
-}
-
-#[derive(Debug, Clone)]
-pub struct CallRecord {
-    pub call: CallId,
-    pub caller: Caller,
-    /// Where the call came from; `None` for a local process.
-    pub address: Option<IpAddr>,
-    pub counter: &'static str,
-    pub tool: &'static str,
-    /// Whether the tool can change something.
-    pub writes: bool,
-    pub started: Instant,
-    pub outcome: Outcome,
-    /// The approval or standing grant with which it ran.
-    pub approval: Option<String>,
-    pub arguments: RedactedArguments,
 }
 
 impl Outcome {
@@ -100,8 +90,9 @@ impl Audit {
             settings: settings.clone(),
             clock: clock.clone(),
             trail,
-            sink: Arc::new(log),
+            sink: Arc::new(call_record::log),
             refusals: Mutex::default(),
+            reads: Mutex::default(),
         }
     }
 
@@ -112,7 +103,7 @@ impl Audit {
         name: &str,
         arguments: &Map<String, Value>,
     ) -> RedactedArguments {
-        if self.trail.is_none() || self.settings.arguments == KeepArguments::None {
+        if !self.keeps_arguments() {
             return RedactedArguments::default();
         }
         match found {
@@ -136,11 +127,23 @@ impl Audit {
     }
 
     /// The target of a read as the trail stores it.
-    pub fn redacted_target(&self, target: &Target<'_>) -> RedactedArguments {
-        if self.trail.is_none() || self.settings.arguments == KeepArguments::None {
-            return RedactedArguments::default();
+    pub fn redacted_target(&self, target: &ReadTarget<'_>) -> RedactedArguments {
+        match self.keeps_arguments() {
+            true => RedactedArguments::of(&target.as_arguments(), |_| true),
+            false => RedactedArguments::default(),
         }
-        RedactedArguments::of(&target.as_arguments(), |_| true)
+    }
+
+    /// What the operator did at the desk itself.
+    pub fn redacted_act(&self, arguments: &Map<String, Value>) -> RedactedArguments {
+        match self.keeps_arguments() {
+            true => RedactedArguments::of(arguments, |_| false),
+            false => RedactedArguments::default(),
+        }
+    }
+
+    fn keeps_arguments(&self) -> bool {
+        self.trail.is_some() && self.settings.arguments != KeepArguments::None
     }
 
     /// Waits while the queue of records is full. Before a call that may change
@@ -193,10 +196,48 @@ impl Audit {
         *refusals.counts.entry((caller, counter)).or_default() += 1;
     }
 
-    /// Records the refusals of past seconds.
-    pub fn report_refusals(&self, now: Timestamp) {
+    /// Records the refusals of past seconds and the reads of past minutes.
+    pub fn report_counts(&self, now: Timestamp) {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         self.report(&mut refusals, now);
+        drop(refusals);
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        if reads.is_due(now.as_millisecond()) {
+            self.report_reads(&mut reads);
+        }
+    }
+
+    fn report_reads(&self, reads: &mut ReadCounts) {
+        if let Some(trail) = &self.trail {
+            let has_place = || trail.try_reserve() == Reservation::Reserved;
+            for counted in reads.take(has_place) {
+                trail.push(AuditEntry::Reads(Box::new(counted)));
+            }
+        }
+    }
+
+    /// Counts a read that needs no record of its own. Returns whether it was counted.
+    fn counts(&self, record: &CallRecord, ms: f64) -> bool {
+        let is_plain_read = self.settings.reads == RecordReads::Summary
+            && !record.writes
+            && record.approval.is_none()
+            && record.outcome == Outcome::Done;
+        if is_plain_read {
+            let at = self.clock.now().as_millisecond();
+            let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+            if reads.is_due(at) {
+                self.report_reads(&mut reads);
+            }
+            reads.add(&Read {
+                at,
+                caller: &record.caller.id,
+                caller_name: &record.caller.name,
+                counter: record.counter,
+                tool: record.tool,
+                ms,
+            });
+        }
+        is_plain_read
     }
 
     fn report(&self, refusals: &mut Refusals, now: Timestamp) {
@@ -223,7 +264,8 @@ impl Audit {
     /// Writes all records, after the last call.
     pub async fn close(&self) {
         let next_second = self.clock.now().as_second() + 1;
-        self.report_refusals(Timestamp::from_second(next_second).unwrap_or(Timestamp::MAX));
+        self.report_counts(Timestamp::from_second(next_second).unwrap_or(Timestamp::MAX));
+        self.report_reads(&mut self.reads.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(trail) = &self.trail {
             trail.close().await;
         }
@@ -269,7 +311,9 @@ impl OpenRecord<'_> {
         Ok(())
     }
 
-    /// Waits until the record is on disk if the call changed something.
+    /// If the call changed something, waits until the record is on disk. If the change
+    /// has a row in the ledger, from which the record could be made again, waits only
+    /// until the record is in the file.
     pub async fn close(mut self, outcome: Outcome) {
         self.record.outcome = outcome;
         self.trace.station("audit");
@@ -297,6 +341,13 @@ impl OpenRecord<'_> {
             outcome: &self.record.outcome,
         });
         let trail = self.audit.trail.as_ref()?;
+        let ms = took.as_secs_f64() * 1000.0;
+        if self.audit.counts(&self.record, ms) {
+            if self.reservation == Reservation::Reserved {
+                trail.release();
+            }
+            return None;
+        }
         if self.reservation == Reservation::Full {
             trail.count_lost();
             return None;
@@ -306,7 +357,8 @@ impl OpenRecord<'_> {
         if let Some(address) = record.address.filter(|address| !address.is_loopback()) {
             record.arguments.add_address(address);
         }
-        let durable = record.writes && record.outcome.may_have_changed_something();
+        let changed = record.writes && record.outcome.may_have_changed_something();
+        let has_row = record.has_ledger_row && record.outcome == Outcome::Done;
         let entry = AuditEntry::Call(Box::new(CallEntry {
             at: self.audit.clock.now().as_millisecond(),
             call: record.call.to_string(),
@@ -315,12 +367,15 @@ impl OpenRecord<'_> {
             counter: record.counter,
             tool: record.tool,
             outcome: record.outcome.clone(),
-            ms: took.as_secs_f64() * 1000.0,
+            ms,
             approval: record.approval.take(),
             arguments: std::mem::take(&mut record.arguments),
         }));
-        if durable {
-            let written = trail.push_durable(entry);
+        if changed {
+            let written = match has_row && !self.audit.is_required() {
+                true => trail.push_written(entry),
+                false => trail.push_durable(entry),
+            };
             // Writing fails at present, so waiting is useless.
             return (!trail.is_failing()).then_some(written);
         }
@@ -335,38 +390,12 @@ impl Drop for OpenRecord<'_> {
     }
 }
 
-/// One line per call; successful ones only at level debug.
-fn log(record: &CallRecord) {
-    let CallRecord {
-        call,
-        caller,
-        counter,
-        tool,
-        started,
-        outcome,
-        ..
-    } = record;
-    let ms = started.elapsed().as_secs_f64() * 1000.0;
-    let caller = &caller.id;
-    match outcome {
-        Outcome::Done => tracing::debug!(%call, %caller, counter, tool, ms, "call done"),
-        Outcome::Asked => {
-            tracing::debug!(%call, %caller, counter, tool, ms, "call asks its client")
-        }
-        Outcome::Refused(code) => {
-            tracing::info!(%call, %caller, counter, tool, ms, code, "call refused");
-        }
-        Outcome::Failed(cause) => {
-            tracing::error!(%call, %caller, counter, tool, ms, cause, "call failed");
-        }
-        Outcome::Abandoned => {
-            tracing::info!(%call, %caller, counter, tool, ms, "call abandoned by its client");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use kit::{Caller, ids::CallId};
+
     use super::*;
 
     fn record() -> CallRecord {
@@ -377,6 +406,7 @@ mod tests {
             counter: "cinema",
             tool: "get_movie_list",
             writes: false,
+            has_ledger_row: false,
             started: Instant::now(),
             outcome: Outcome::Abandoned,
             approval: None,

@@ -1,15 +1,16 @@
 //! May this caller use this tool, or see its data in another way?
 
 use kit::{
-    Caller, Effect, Error, Result,
+    Caller, Effect, Error, Result, View,
     resource::{Reference, Shows},
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
+    served_counter::{FoundTool, PreparedTool, ServedCounter},
     settings::Policy,
     stations::identify::{Identified, Scope, allows},
-    window::{FoundTool, PreparedTool, Window},
+    views,
 };
 
 /// The error code for an address without a resource.
@@ -31,7 +32,7 @@ pub const LONGEST_ADDRESS: usize = 2_048;
 
 /// What a request without a tool call wants to see.
 #[derive(Debug)]
-pub enum Target<'a> {
+pub enum ReadTarget<'a> {
     /// A list. Its maker leaves out what [`may_see`] refuses.
     List,
     /// Addresses to read or subscribe to.
@@ -43,7 +44,7 @@ pub enum Target<'a> {
     Completion(&'a Reference),
 }
 
-impl Target<'_> {
+impl ReadTarget<'_> {
     /// For the audit trail.
     pub fn as_arguments(&self) -> Map<String, Value> {
         let (name, value) = match self {
@@ -94,7 +95,7 @@ pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
 /// Whether the list of tools shows it to this caller. A tool that every call of theirs
 /// would be refused only costs an agent attention.
 pub fn may_list_tool(who: &Identified, tool: &PreparedTool) -> bool {
-    tool.policy != Policy::Deny && check(who, tool).is_ok()
+    tool.policy() != Policy::Deny && check(who, tool).is_ok()
 }
 
 /// The error for a tool that is switched off on this desk.
@@ -107,51 +108,68 @@ pub fn not_offered(name: &str, reason: &str) -> Error {
 }
 
 /// Checks a read against the tools whose data it shows.
-pub fn read(window: &Window, who: &Identified, target: &Target<'_>) -> Result<()> {
+pub fn read(served: &ServedCounter, who: &Identified, target: &ReadTarget<'_>) -> Result<()> {
     match target {
-        Target::List | Target::File(_) => Ok(()),
-        Target::Resources(uris) => uris
-            .iter()
-            .try_for_each(|uri| data_of(window, who, shows(window, uri)?.read)),
-        Target::Prompt(name) => prompt(window, who, name),
-        Target::Completion(Reference::Prompt(name)) => prompt(window, who, name),
-        Target::Completion(Reference::Template(uri_template)) => {
-            let templates = window.counter.resources.iter();
+        ReadTarget::List | ReadTarget::File(_) => Ok(()),
+        ReadTarget::Resources(uris) => {
+            uris.iter()
+                .try_for_each(|uri| match views::find(served, uri) {
+                    Some(view) => may_see_view(served, who, view),
+                    None => data_of(served, who, shows(served, uri)?.read),
+                })
+        }
+        ReadTarget::Prompt(name) => prompt(served, who, name),
+        ReadTarget::Completion(Reference::Prompt(name)) => prompt(served, who, name),
+        ReadTarget::Completion(Reference::Template(uri_template)) => {
+            let templates = served.counter.resources.iter();
             let mut templates = templates.flat_map(|resources| resources.templates());
             let template = templates.find(|template| template.uri_template == *uri_template);
             let template = template.ok_or_else(|| {
                 Error::new(UNKNOWN_TEMPLATE, "There is no such resource template.")
                     .next("See resources/templates/list.")
             })?;
-            data_of(window, who, template.shows.listed)
+            data_of(served, who, template.shows.listed)
         }
     }
 }
 
 /// Whether a list shows this caller an entry with data of these tools.
-pub fn may_see(window: &Window, who: &Identified, tools: &[&str]) -> bool {
-    data_of(window, who, tools).is_ok()
+pub fn may_see(served: &ServedCounter, who: &Identified, tools: &[&str]) -> bool {
+    data_of(served, who, tools).is_ok()
 }
 
 /// Whether a list shows this caller the resource at an address.
-pub fn may_list(window: &Window, who: &Identified, uri: &str) -> bool {
-    shows(window, uri).is_ok_and(|shows| may_see(window, who, shows.listed))
+pub fn may_list(served: &ServedCounter, who: &Identified, uri: &str) -> bool {
+    shows(served, uri).is_ok_and(|shows| may_see(served, who, shows.listed))
+}
+
+/// A view contains no data, so it is enough that one of its tools may be called.
+pub fn may_see_view(served: &ServedCounter, who: &Identified, view: &View) -> Result<()> {
+    let tools = served.tools.iter();
+    let mut tools = tools.filter(|tool| views::of_tool(served, tool) == Some(view));
+    match tools.any(|tool| may_list_tool(who, tool)) {
+        true => Ok(()),
+        false => Err(
+            Error::new(FORBIDDEN, "This view is for tools that you may not use.")
+                .next("Ask the operator for a key with one of these tools in its scope."),
+        ),
+    }
 }
 
 /// Whether the list of resources can ever change for this caller.
-pub fn may_list_resources(window: &Window, who: &Identified) -> bool {
-    let templates = window.counter.resources.iter();
+pub fn may_list_resources(served: &ServedCounter, who: &Identified) -> bool {
+    let templates = served.counter.resources.iter();
     let mut templates = templates.flat_map(|resources| resources.templates());
-    templates.any(|template| may_see(window, who, template.shows.listed))
+    templates.any(|template| may_see(served, who, template.shows.listed))
 }
 
 /// Whether a list shows this caller a prompt.
-pub fn may_prompt(window: &Window, who: &Identified, name: &str) -> bool {
-    prompt(window, who, name).is_ok()
+pub fn may_prompt(served: &ServedCounter, who: &Identified, name: &str) -> bool {
+    prompt(served, who, name).is_ok()
 }
 
-fn shows(window: &Window, uri: &str) -> Result<Shows> {
-    let resources = window.counter.resources.as_ref();
+fn shows(served: &ServedCounter, uri: &str) -> Result<Shows> {
+    let resources = served.counter.resources.as_ref();
     let is_short = uri.len() <= LONGEST_ADDRESS;
     resources
         .filter(|_| is_short)
@@ -165,10 +183,10 @@ pub fn resource_not_found() -> Error {
 }
 
 /// If the user must approve a tool, only the tool itself shows its data.
-fn data_of(window: &Window, who: &Identified, tools: &[&str]) -> Result<()> {
+fn data_of(served: &ServedCounter, who: &Identified, tools: &[&str]) -> Result<()> {
     tools.iter().try_for_each(|name| {
-        let tool = offered(window, who, name)?;
-        match tool.policy {
+        let tool = offered(served, who, name)?;
+        match tool.policy() {
             Policy::Allow => Ok(()),
             Policy::Deny => Err(denied(tool)),
             Policy::Ask => Err(Error::new(
@@ -184,14 +202,14 @@ fn data_of(window: &Window, who: &Identified, tools: &[&str]) -> Result<()> {
 }
 
 /// A prompt shows no data, so it is enough that its tools may be called.
-fn prompt(window: &Window, who: &Identified, name: &str) -> Result<()> {
-    let mut prompts = window.counter.prompts.iter();
+fn prompt(served: &ServedCounter, who: &Identified, name: &str) -> Result<()> {
+    let mut prompts = served.counter.prompts.iter();
     let prompt = prompts.find(|prompt| prompt.name == name).ok_or_else(|| {
         Error::new(UNKNOWN_PROMPT, "There is no such prompt.").next("See prompts/list.")
     })?;
     prompt.tools.iter().try_for_each(|name| {
-        let tool = offered(window, who, name)?;
-        match tool.policy {
+        let tool = offered(served, who, name)?;
+        match tool.policy() {
             Policy::Allow | Policy::Ask => Ok(()),
             Policy::Deny => Err(denied(tool)),
         }
@@ -199,8 +217,12 @@ fn prompt(window: &Window, who: &Identified, name: &str) -> Result<()> {
 }
 
 /// A tool by its name, if this desk offers it and the caller may use it.
-pub fn offered<'a>(window: &'a Window, who: &Identified, name: &str) -> Result<&'a PreparedTool> {
-    match window.find(name) {
+pub fn offered<'a>(
+    served: &'a ServedCounter,
+    who: &Identified,
+    name: &str,
+) -> Result<&'a PreparedTool> {
+    match served.find(name) {
         FoundTool::Tool(tool) => check(who, tool).map(|()| &**tool),
         FoundTool::Hidden { reason, .. } => Err(not_offered(name, reason)),
         FoundTool::Unknown => Err(Error::internal(format!(

@@ -11,5 +11,6 @@ mod identified;
 mod keyring;
 mod stored_keys;
 
+pub use configured_keys::configured_caller;
 pub use identified::{Credentials, Identified, Key, Scope, Unidentified, allows};
 pub use keyring::Keyring;

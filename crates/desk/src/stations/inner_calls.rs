@@ -8,7 +8,7 @@ use kit::{Context, Error, Result, error::INVALID_ARGUMENT, tool::InnerCall};
 use serde_json::{Map, Value, json};
 
 use super::{audit::OpenRecord, authorize, identify::Identified, unknown_arguments, validate};
-use crate::window::{FoundTool, PreparedTool, Window};
+use crate::served_counter::{FoundTool, PreparedTool, ServedCounter};
 
 /// The other tools that a call uses. The caller may use all of them.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl ImpliedTool<'_> {
 /// Finds and checks the other tools. Replaces aliases in inner calls by the tools' own
 /// names, and normalises their arguments.
 pub fn check<'w>(
-    window: &'w Window,
+    served: &'w ServedCounter,
     tool: &PreparedTool,
     who: &Identified,
     context: &Context,
@@ -46,16 +46,16 @@ pub fn check<'w>(
     let Some(arguments) = arguments.as_object_mut() else {
         return Ok(others);
     };
-    others.implied = implied(window, who, tool, arguments)?;
+    others.implied = implied(served, who, tool, arguments)?;
     let Some(inner_calls) = &tool.tool.inner_calls else {
         return Ok(others);
     };
     let calls = inner_calls(context, arguments);
-    let found: Vec<FoundTool<'_>> = calls.iter().map(|call| window.find(call.tool)).collect();
+    let found: Vec<FoundTool<'_>> = calls.iter().map(|call| served.find(call.tool)).collect();
     record.set_inner_calls(found.iter().map(FoundTool::name));
     for (index, (mut call, found)) in calls.into_iter().zip(found).enumerate() {
-        let checked = one(window, who, context, &mut call, &found).and_then(|tool| {
-            let implied = implied(window, who, tool, call.arguments)?;
+        let checked = one(served, who, context, &mut call, &found).and_then(|tool| {
+            let implied = implied(served, who, tool, call.arguments)?;
             Ok((tool, implied))
         });
         let (tool, implied) = checked.map_err(|error| numbered(error, index + 1))?;
@@ -66,7 +66,7 @@ pub fn check<'w>(
 }
 
 fn implied<'w>(
-    window: &'w Window,
+    served: &'w ServedCounter,
     who: &Identified,
     tool: &PreparedTool,
     arguments: &Map<String, Value>,
@@ -74,7 +74,7 @@ fn implied<'w>(
     let by = tool.listed_name;
     let names = tool.tool.implied_tools.map(|name| name(arguments));
     let tools = names.unwrap_or_default().iter().map(|name| {
-        let tool = authorize::offered(window, who, name);
+        let tool = authorize::offered(served, who, name);
         let tool = tool.map_err(|error| explain(error, by, name))?;
         Ok(ImpliedTool { tool, by })
     });
@@ -90,7 +90,7 @@ fn explain(mut error: Error, by: &str, implied: &str) -> Error {
 }
 
 fn one<'w>(
-    window: &Window,
+    served: &ServedCounter,
     who: &Identified,
     context: &Context,
     call: &mut InnerCall<'_>,
@@ -99,7 +99,7 @@ fn one<'w>(
     let tool = match found {
         FoundTool::Tool(tool) => *tool,
         FoundTool::Hidden { name, reason } => return Err(authorize::not_offered(name, reason)),
-        FoundTool::Unknown => return Err(unknown_tool(window, call.tool)),
+        FoundTool::Unknown => return Err(unknown_tool(served, call.tool)),
     };
     if tool.tool.inner_calls.is_some() {
         let name = tool.listed_name;
@@ -122,12 +122,12 @@ fn one<'w>(
     Ok(tool)
 }
 
-fn unknown_tool(window: &Window, name: &str) -> Error {
+fn unknown_tool(served: &ServedCounter, name: &str) -> Error {
     let error = Error::new(
         INVALID_ARGUMENT,
         format!("There is no tool {}.", unknown_arguments::name(name)),
     );
-    match window.nearest_tool(name) {
+    match served.nearest_tool(name) {
         Some(nearest) => error.next(format!("Did you mean {nearest}?")),
         None => error.next("See tools/list."),
     }

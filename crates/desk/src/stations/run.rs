@@ -11,13 +11,14 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    answer_cache::CachedQuestion,
     approvals::{self, redemption},
     desk::Desk,
     ledger::{self, LedgerEntry},
     panics,
+    served_counter::{PreparedTool, ServedCounter},
     stations::approve,
     trace::CallTrace,
-    window::{PreparedTool, Window},
 };
 
 /// The store applies the time limit itself. If it hangs, the caller is told this much
@@ -36,7 +37,7 @@ pub struct RunOutcome {
 
 pub async fn run(
     desk: &Desk,
-    window: &Window,
+    served: &ServedCounter,
     tool: &PreparedTool,
     context: &mut Context,
     arguments: Value,
@@ -52,7 +53,7 @@ pub async fn run(
 
     let ran = match (&tool.tool.run, approval) {
         (Run::Transaction(_) | Run::Prepared(_), _) => {
-            let work = in_transaction(desk, window, tool, context, arguments, approval, trace);
+            let work = in_transaction(desk, served, tool, context, arguments, approval, trace);
             // Boxed, because it is the largest future of a call.
             let result = Box::pin(work).await;
             RunOutcome {
@@ -61,23 +62,23 @@ pub async fn run(
             }
         }
         (_, Some(approval)) => {
-            let work = run_approved(desk, window, tool, context, arguments, approval, trace);
+            let work = run_approved(desk, served, tool, context, arguments, approval, trace);
             Box::pin(work).await
         }
         (_, None) => RunOutcome {
-            result: outside_transaction(window, tool, context, arguments, trace).await,
+            result: outside_transaction(served, tool, context, arguments, trace).await,
             is_kept: false,
         },
     };
     if ran.result.is_ok() {
-        window.publish(context.take_changes());
+        served.publish(context.take_changes());
     }
     ran
 }
 
 /// Runs work that has no transaction in which it could use its approval.
 async fn outside_transaction(
-    window: &Window,
+    served: &ServedCounter,
     tool: &PreparedTool,
     context: &Context,
     arguments: Value,
@@ -88,7 +89,9 @@ async fn outside_transaction(
         Run::Async(handler) => {
             let deadline = context.deadline.unwrap_or_else(|| Instant::now() + limit);
             let work = panics::caught("the tool", handler(context.clone(), arguments));
+            // The work comes first: most of it never waits, and then there is no timer.
             tokio::select! {
+                biased;
                 result = work => result,
                 () = tokio::time::sleep_until(deadline.into()) => Err(late(tool)),
                 () = context.cancel.cancelled() => Err(Error::cancelled()),
@@ -98,11 +101,21 @@ async fn outside_transaction(
             "a transaction handler was run outside a transaction",
         )),
         Run::Query(handler) => {
+            let store = store(served)?;
+            let kept = tool.tool.caches_answers.then_some(&tool.answer_cache);
+            let question = kept.and_then(|kept| kept.question(context, &**store, &arguments));
+            if let Some(answer) = question.as_ref().and_then(CachedQuestion::answer) {
+                return Ok(answer);
+            }
             let (handler, inside) = (Arc::clone(handler), context.clone());
-            let work = store(window)?.query_again(context.budget(), move |sql| {
+            let work = store.query_again(context.budget(), move |sql| {
                 handler(&inside, sql, arguments.clone())
             });
-            within(limit + GRACE, trace.job(QUERY, work)).await
+            let reply = within(limit + GRACE, trace.job(QUERY, work)).await?;
+            match question {
+                Some(question) => question.keep(reply),
+                None => Ok(reply),
+            }
         }
     }
 }
@@ -110,7 +123,7 @@ async fn outside_transaction(
 /// The work of a transaction. A prepared handler does its expensive part here, before
 /// the transaction begins, so that the store's writer does not wait.
 async fn ready(
-    window: &Window,
+    served: &ServedCounter,
     tool: &PreparedTool,
     context: &Context,
     arguments: Value,
@@ -126,7 +139,7 @@ async fn ready(
         }
         Run::Prepared(prepare) => {
             let prepare = Arc::clone(prepare);
-            let prepared = store(window)?.query_again(context.budget(), move |sql| {
+            let prepared = store(served)?.query_again(context.budget(), move |sql| {
                 prepare(&inside, sql, arguments.clone())
             });
             within(tool.tool.time_limit + GRACE, trace.job(QUERY, prepared)).await
@@ -137,20 +150,20 @@ async fn ready(
 
 async fn in_transaction(
     desk: &Desk,
-    window: &Window,
+    served: &ServedCounter,
     tool: &PreparedTool,
     context: &Context,
     arguments: Value,
     approval: Option<&str>,
     trace: &mut CallTrace,
 ) -> Result<Reply> {
-    let entry = LedgerEntry::new(desk, window, tool, &arguments);
+    let entry = LedgerEntry::new(desk, served, tool, &arguments);
     // A retry with an idempotency key gets its first answer, even if the work could no
     // longer be done.
-    let mut work = ready(window, tool, context, arguments, trace)
+    let mut work = ready(served, tool, context, arguments, trace)
         .await
         .unwrap_or_else(refusing);
-    let store = store(window)?;
+    let store = store(served)?;
     let inside = context.clone();
     let approval = approval.map(|id| ApprovalUse {
         id: id.to_owned(),
@@ -178,7 +191,7 @@ async fn in_transaction(
 /// disconnects, and its result is kept for the identical call.
 async fn run_approved(
     desk: &Desk,
-    window: &Window,
+    served: &ServedCounter,
     tool: &PreparedTool,
     context: &mut Context,
     arguments: Value,
@@ -193,7 +206,7 @@ async fn run_approved(
         };
     }
     context.cancel = CancellationToken::new();
-    let result = outside_transaction(window, tool, context, arguments, trace).await;
+    let result = outside_transaction(served, tool, context, arguments, trace).await;
     let kept = trace.job(TRANSACTION, keep_after(desk, approval, &result));
     match kept.await {
         Ok(is_kept) => RunOutcome { result, is_kept },
@@ -279,8 +292,8 @@ fn late(tool: &PreparedTool) -> Error {
     Error::timeout()
 }
 
-fn store(window: &Window) -> Result<&Arc<dyn kit::Store>> {
-    window
+fn store(served: &ServedCounter) -> Result<&Arc<dyn kit::Store>> {
+    served
         .counter
         .store
         .as_ref()

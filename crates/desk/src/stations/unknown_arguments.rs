@@ -4,7 +4,7 @@
 use kit::{Error, Reply, Result, Warning, text, tool::UNKNOWN};
 use serde_json::{Map, Value, json};
 
-use crate::window::PreparedTool;
+use crate::served_counter::PreparedTool;
 
 pub use kit::error::UNKNOWN_ARGUMENT;
 
@@ -134,6 +134,7 @@ pub fn warn(tool: &PreparedTool, unknown: &[UnknownArgument], reply: Reply) -> R
     let warnings = warnings(tool, unknown);
     Ok(match reply {
         Reply::Structured(json) => Reply::Structured(with_warnings(json, &warnings)?),
+        Reply::Kept(kept) => Reply::Structured(with_warnings(kept.json.clone(), &warnings)?),
         Reply::Illustrated { json, blocks } => Reply::Illustrated {
             json: with_warnings(json, &warnings)?,
             blocks,

@@ -4,7 +4,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind};
 use kit::{Error, Reply, Result, error::INVALID_ARGUMENT};
 use serde_json::{Map, Value, json};
 
-use crate::window::PreparedTool;
+use crate::served_counter::PreparedTool;
 
 pub fn input(tool: &PreparedTool, arguments: Map<String, Value>) -> Result<Value> {
     input_except(tool, arguments, &[])

@@ -8,7 +8,7 @@ use std::{
 use super::{
     context::TraceContext,
     queue::SpanQueue,
-    span::{Attribute, Kind, Span},
+    span::{Attribute, Span, SpanKind},
 };
 
 /// When a request arrived and passed the first stations.
@@ -77,7 +77,7 @@ impl CallTrace {
             parent: parent.map_or(0, |parent| parent.span_id),
             state: parent.and_then(|parent| parent.state.clone()),
             name: method.into(),
-            kind: Kind::Server,
+            kind: SpanKind::Server,
             start: recording.time(arrival.started),
             end: 0,
             attributes: vec![("mcp.method.name", method.into())],
@@ -196,7 +196,7 @@ impl Recording {
             parent: parent.unwrap_or(call.span_id),
             state: call.state.clone(),
             name: open.name.into(),
-            kind: Kind::Internal,
+            kind: SpanKind::Internal,
             start: open.start,
             end,
             attributes: Vec::new(),

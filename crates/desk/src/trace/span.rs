@@ -10,7 +10,7 @@ pub struct Span {
     pub parent: u64,
     pub state: Option<Arc<str>>,
     pub name: Cow<'static, str>,
-    pub kind: Kind,
+    pub kind: SpanKind,
     /// Nanoseconds since 1970.
     pub start: u64,
     pub end: u64,
@@ -20,7 +20,7 @@ pub struct Span {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SpanKind {
     Internal,
     /// Answers a request of somebody else.
     Server,

@@ -89,7 +89,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::trace::span::Kind;
+    use crate::trace::span::SpanKind;
 
     fn parent(sampled: bool) -> TraceContext {
         TraceContext {
@@ -156,7 +156,7 @@ mod tests {
         let call = named("tools/call reserve_seats");
         assert_eq!(
             (call.parent, call.kind),
-            (0x00f0_67aa_0ba9_02b7, Kind::Server)
+            (0x00f0_67aa_0ba9_02b7, SpanKind::Server)
         );
         assert!(call.failed);
         for name in ["identify", "limit", "authorize", "run"] {

@@ -208,8 +208,11 @@ fn version(there: &ServerCopy, event: &Event) -> CopyVersion {
 struct SyncFailure(String);
 
 impl From<reqwest::Error> for SyncFailure {
-    fn from(_: reqwest::Error) -> Self {
-        Self("The CalDAV server could not be reached, or did not answer.".into())
+    fn from(error: reqwest::Error) -> Self {
+        Self(match http_client::is_untrusted(&error) {
+            true => "The certificate of the CalDAV server is not trusted.".into(),
+            false => "The CalDAV server could not be reached, or did not answer.".into(),
+        })
     }
 }
 

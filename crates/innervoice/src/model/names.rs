@@ -1,4 +1,7 @@
 //! Makes names of people comparable.
+//!
+//! Contacts are stored with their folded names (`store/contacts.rs`). So a change here
+//! needs a migration that folds them again.
 
 /// [`kit::text::fold`], which also replaces old forms of characters in names by
 /// those that speech recognition writes: `髙橋` becomes `高橋`.

@@ -3,8 +3,10 @@
 use kit::Result;
 
 use super::{
-    http::{Ntfy, SmsGateway, Webhook},
     mail::{self, Mailer},
+    ntfy::Ntfy,
+    sms::SmsGateway,
+    webhook::Webhook,
 };
 use crate::{
     settings::Settings,
@@ -62,11 +64,11 @@ impl Channels {
                 None => gone(),
             },
             "sms" => match &self.sms {
-                Some(gateway) => gateway.send(item).await,
+                Some(gateway) => gateway.send(item, now).await,
                 None => gone(),
             },
             "ntfy" => match &self.ntfy {
-                Some(ntfy) => ntfy.send(item).await,
+                Some(ntfy) => ntfy.send(item, now).await,
                 None => gone(),
             },
             "webhook" => match &self.webhook {

@@ -1,6 +1,9 @@
 //! E-mail by SMTP.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    error::Error as _,
+    time::{Duration, SystemTime},
+};
 
 use kit::{Error, Result};
 use lettre::{
@@ -10,6 +13,7 @@ use lettre::{
 
 use crate::{
     errors::invalid_config,
+    http_client,
     model::names,
     settings::Settings,
     store::outbox::{OutboxItem, Outcome},
@@ -77,9 +81,19 @@ impl Mailer {
             Ok(_) => Outcome::Sent,
             Err(error) => {
                 tracing::warn!(message = item.id, %error, "an e-mail was not sent");
-                outcome(&error)
+                match outcome(&error) {
+                    Outcome::Failed(why) if self.refuses_everything().await => Outcome::Retry(why),
+                    outcome => outcome,
+                }
             }
         }
+    }
+
+    /// Whether the server refuses us before it has seen any message. Then its refusal
+    /// says nothing about the message.
+    async fn refuses_everything(&self) -> bool {
+        let tested = self.transport.test_connection().await;
+        tested.is_err_and(|error| error.is_permanent())
     }
 
     fn message(&self, item: &OutboxItem) -> Result<Message, String> {
@@ -110,7 +124,15 @@ fn outcome(error: &lettre::transport::smtp::Error) -> Outcome {
     let Some(code) = error.status() else {
         // The connection may have failed before or after the data was accepted; the
         // Message-ID lets the server recognise the next attempt.
-        return Outcome::Retry("The mail server could not be reached, or broke off.".into());
+        return Outcome::Retry(match error.source() {
+            Some(_) if http_client::is_untrusted(error) => {
+                "The certificate of the mail server is not trusted.".into()
+            }
+            Some(missing) if error.is_client() => {
+                format!("The mail server can't be used: {missing}.")
+            }
+            _ => "The mail server could not be reached, or broke off.".into(),
+        });
     };
     let code: u16 = code.into();
     let said = format!("The mail server answered {code}.");

@@ -10,13 +10,15 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use futures::FutureExt as _;
 use kit::{
     Error, Result, Sql,
+    context::Change,
+    counter::Announce,
     error::{OUTCOME_UNKNOWN, UNAVAILABLE},
     sql::Budget,
 };
 use tokio::time::Instant;
 
 use crate::{
-    store::outbox::{self, OutboxItem, Outcome},
+    store::outbox::{self, NOTICE, OutboxItem, Outcome},
     worker::{EVERY, Worker, pause_after},
 };
 
@@ -35,16 +37,26 @@ const BATCH: i64 = 8;
 /// A message that could not be sent for this long has failed.
 pub const GIVE_UP_MS: i64 = 24 * 60 * 60_000;
 
+/// By then the question that a notice is about has lapsed.
+const NOTICE_LASTS_MS: i64 = 10 * 60_000;
+
 const LEASE: &str = "innervoice-outbox";
 
 impl Worker {
     /// Sends until it is stopped.
-    pub async fn send(self) {
-        self.repeat(LEASE, || self.send_round()).await;
+    pub async fn send(self, announce: Announce) {
+        let round = || async {
+            if self.send_round().await? {
+                announce(Change::Page);
+            }
+            Ok(())
+        };
+        self.repeat(LEASE, round).await;
     }
 
-    /// Sends everything that is due.
-    pub async fn send_round(&self) -> Result<()> {
+    /// Sends everything that is due. Returns whether something changed.
+    pub async fn send_round(&self) -> Result<bool> {
+        let mut has_changed = false;
         while !self.stop.is_cancelled() {
             let channels = self.state.channels.names();
             let now = self.now();
@@ -61,8 +73,9 @@ impl Worker {
             let has_run_out = has_run_out && !self.store().was_away_within(CLAIM);
             let abandoned = has_run_out || !holders.is_empty();
             if (due.is_empty() && !abandoned) || !self.holds(LEASE).await? {
-                return Ok(());
+                return Ok(has_changed);
             }
+            has_changed = true;
             if abandoned {
                 let recover = move |sql: &mut dyn Sql| outbox::recover(sql, &holders, now);
                 self.store().transaction(Budget::default(), recover).await?;
@@ -73,7 +86,7 @@ impl Worker {
                 sent?;
             }
         }
-        Ok(())
+        Ok(has_changed)
     }
 
     async fn send_one(&self, id: &str) -> Result<()> {
@@ -86,10 +99,11 @@ impl Worker {
         };
         let outcome = self.attempt(&item).await;
         let (now, holder) = (self.now(), self.holder());
-        let next = now + pause_after(item.attempts);
+        let pause = outcome.pause(pause_after(item.attempts));
+        let next = pause.map(|pause| now + pause);
         let settle = Arc::new((item.id, holder, outcome));
-        // Without a record the message counts as not sent once the claim expires,
-        // so a busy database is retried, and one that is away is waited for.
+        // The outcome has to be stored before the claim expires, or the message counts as
+        // not sent. So storing is tried again while the database is busy or away.
         let mut tries = 1;
         loop {
             let settle = Arc::clone(&settle);
@@ -108,9 +122,12 @@ impl Worker {
     }
 
     async fn attempt(&self, item: &OutboxItem) -> Outcome {
-        let is_too_old = |now: i64| now - item.undo_until > GIVE_UP_MS;
-        if is_too_old(self.now()) {
-            return Outcome::Failed("It could not be sent for more than a day.".into());
+        let (longest, said) = match item.id.starts_with(NOTICE) {
+            true => (NOTICE_LASTS_MS, "It could not be sent in time."),
+            false => (GIVE_UP_MS, "It could not be sent for more than a day."),
+        };
+        if self.now() - item.undo_until > longest {
+            return Outcome::Failed(said.into());
         }
         let sending = self.state.channels.send(item, self.clock.now());
         let why = tokio::select! {

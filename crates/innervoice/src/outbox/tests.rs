@@ -184,6 +184,20 @@ async fn a_refused_text_has_failed_and_says_why() {
     }
 }
 
+/// No time may be so far ahead that it looks as if the clock had been set back.
+#[test]
+fn a_server_cannot_ask_for_more_than_an_hour() {
+    use crate::store::outbox::Outcome::{Retry, RetryAfter, Sent, Unknown};
+    let minutes = |minutes: i64| minutes * 60_000;
+    let later = |wait| RetryAfter(String::new(), wait);
+    assert_eq!(later(minutes(5)).pause(2_000), Some(minutes(5)));
+    assert_eq!(later(0).pause(2_000), Some(2_000));
+    assert_eq!(later(i64::MAX).pause(2_000), Some(minutes(55)));
+    assert_eq!(Retry(String::new()).pause(2_000), Some(2_000));
+    assert_eq!(Sent.pause(2_000), None);
+    assert_eq!(Unknown(String::new()).pause(2_000), None);
+}
+
 /// The operator can correct a wrong password; nothing was sent with it.
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]

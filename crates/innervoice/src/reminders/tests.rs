@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     settings::Settings,
-    testing::{Response, Server, both},
+    testing::{Response, Server, both, with_webhook},
 };
 
 const EVERY_MINUTE: &str = "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,\
@@ -16,11 +16,7 @@ const EVERY_MINUTE: &str = "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn missed_reminders_fire_once_late_and_after_a_day_not_at_all() {
     let server = Server::start(Response::Answer(200, "")).await;
-    let settings = Settings {
-        webhook_url: server.url("/hook"),
-        ..Settings::default()
-    };
-    for test in both(&settings).await {
+    for test in both(&with_webhook(&server)).await {
         server.forget();
         let daily = json!({"time": "2026-11-15T12:00", "note": "daily", "repeat": "daily"});
         test.ok("reminder.create", daily).await;
@@ -156,5 +152,32 @@ async fn a_reminder_changed_just_before_it_fires_keeps_the_change() {
         test.remind().await;
         let rows = test.sql("SELECT note FROM innervoice_firings").await;
         assert_eq!(rows[0].text(0).unwrap(), "y");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn held_reminders_and_messages_wait_until_they_are_released() {
+    let server = Server::start(Response::Answer(200, "")).await;
+    for test in both(&with_webhook(&server)).await {
+        server.forget();
+        let once = json!({"time": "2026-11-15T12:30", "note": "once"});
+        test.ok("reminder.create", once).await;
+        let hold =
+            "INSERT INTO holds (name, since, reason) VALUES ('outside', 1, 'a test') RETURNING 1";
+        test.sql(hold).await;
+        test.set("15T12:31:00");
+        test.remind().await;
+        assert_eq!(test.firings().await, []);
+        let release = "DELETE FROM holds WHERE name = 'outside' RETURNING 1";
+        test.sql(release).await;
+        test.remind().await;
+        assert_eq!(test.firings().await, [("on_time".to_owned(), 0)]);
+        test.sql(hold).await;
+        test.send().await;
+        assert_eq!(server.requests().len(), 0);
+        test.sql(release).await;
+        test.send().await;
+        assert_eq!(server.requests().len(), 1);
     }
 }

@@ -6,6 +6,9 @@
 
 use kit::{Param, Result, Row, Sql};
 
+/// Begins the ids of the desk's notices.
+pub const NOTICE: &str = "ntc_";
+
 #[derive(Debug, Clone)]
 pub struct OutboxItem {
     pub id: String,
@@ -73,12 +76,14 @@ pub struct NewItem<'a> {
     pub created_at: i64,
 }
 
+/// Adds it, unless there is one with its id.
 pub fn insert(sql: &mut dyn Sql, new: &NewItem<'_>) -> Result<()> {
     sql.execute(
         "INSERT INTO innervoice_outbox (id, origin, firing_id, channel, contact_id, \
          recipient_name, address, subject, body, status, attempts, undo_until, next_attempt_at, \
          caller, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, $10, $10, $11, $12)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, $10, $10, $11, $12) \
+         ON CONFLICT (id) DO NOTHING",
         &[
             Param::Text(new.id),
             Param::Text(new.origin),
@@ -163,6 +168,7 @@ pub fn cancel(sql: &mut dyn Sql, id: &str) -> Result<bool> {
 /// No attempt is planned further ahead, so a later time means that the clock was
 /// set back.
 const FARTHEST_MS: i64 = 60 * 60 * 1000;
+const LONGEST_PAUSE_MS: i64 = FARTHEST_MS - 5 * 60 * 1000;
 
 /// Ids of what is due on these channels.
 pub fn due(sql: &mut dyn Sql, channels: &[&str], now: i64, most: i64) -> Result<Vec<String>> {
@@ -221,6 +227,8 @@ pub enum Outcome {
     Sent,
     /// Not sent, or safe to send twice.
     Retry(String),
+    /// The same, and the other side wants to be left alone for so many milliseconds.
+    RetryAfter(String, i64),
     /// It can't be sent.
     Failed(String),
     /// It may have been sent.
@@ -231,7 +239,7 @@ impl Outcome {
     fn names(&self) -> (&'static str, &'static str) {
         match self {
             Self::Sent => ("sent", "sent"),
-            Self::Retry(_) => ("queued", "retry"),
+            Self::Retry(_) | Self::RetryAfter(..) => ("queued", "retry"),
             Self::Failed(_) => ("failed", "failed"),
             Self::Unknown(_) => ("unknown", "unknown"),
         }
@@ -240,7 +248,20 @@ impl Outcome {
     fn detail(&self) -> Option<&str> {
         match self {
             Self::Sent => None,
-            Self::Retry(why) | Self::Failed(why) | Self::Unknown(why) => Some(why),
+            Self::Retry(why)
+            | Self::RetryAfter(why, _)
+            | Self::Failed(why)
+            | Self::Unknown(why) => Some(why),
+        }
+    }
+
+    /// The pause until the next attempt, in milliseconds, where `usual` is due after so
+    /// many attempts; `None`: there is none.
+    pub fn pause(&self, usual: i64) -> Option<i64> {
+        match self {
+            Self::Retry(_) => Some(usual),
+            Self::RetryAfter(_, wanted) => Some(usual.max((*wanted).min(LONGEST_PAUSE_MS))),
+            Self::Sent | Self::Failed(_) | Self::Unknown(_) => None,
         }
     }
 }
@@ -252,11 +273,10 @@ pub fn settle(
     id: &str,
     holder: &str,
     outcome: &Outcome,
-    next_attempt_at: i64,
+    next_attempt_at: Option<i64>,
     now: i64,
 ) -> Result<bool> {
     let (status, name) = outcome.names();
-    let next = matches!(outcome, Outcome::Retry(_)).then_some(next_attempt_at);
     let sent_at = matches!(outcome, Outcome::Sent).then_some(now);
     let changed = sql.execute(
         "UPDATE innervoice_outbox SET status = $3, last_error = $4, next_attempt_at = $5, \
@@ -267,7 +287,7 @@ pub fn settle(
             Param::Text(holder),
             Param::Text(status),
             outcome.detail().into(),
-            next.into(),
+            next_attempt_at.into(),
             sent_at.into(),
         ],
     )?;

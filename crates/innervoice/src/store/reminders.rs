@@ -296,6 +296,18 @@ pub fn forget_old(sql: &mut dyn Sql, id: &str, most: i64) -> Result<()> {
     Ok(())
 }
 
+/// What was told since then, newest first: note and time.
+pub fn fired_since(sql: &mut dyn Sql, since: i64, most: i64) -> Result<Vec<(String, i64)>> {
+    let rows = sql.query(
+        "SELECT note, fired_at FROM innervoice_firings WHERE fired_at > $1 AND outcome <> 'missed' \
+         ORDER BY fired_at DESC, id LIMIT $2",
+        &[Param::Int(since), Param::Int(most)],
+    )?;
+    rows.iter()
+        .map(|row| Ok((row.text(0)?, row.int(1)?)))
+        .collect()
+}
+
 /// The last firing: due time, firing time, outcome and how many it includes.
 pub fn last_firing(sql: &mut dyn Sql, id: &str) -> Result<Option<(i64, i64, String, i64)>> {
     let row = sql.query_one(

@@ -48,29 +48,24 @@ pub fn platform(arguments: &mut Arguments, name: &str) {
 
 #[cfg(test)]
 mod tests {
+    use kit::testing::normalised;
     use serde_json::json;
 
     use super::*;
 
-    fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
-        let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
-        step(&mut arguments, "x");
-        arguments.remove("x").unwrap()
-    }
-
     #[test]
     fn what_models_send() {
-        assert_eq!(after(minutes, json!("３０")), json!(30));
-        assert_eq!(after(minutes, json!("1時間")), json!(60));
-        assert_eq!(after(minutes, json!(29.6)), json!(30));
-        assert_eq!(after(minutes, json!(0.2)), json!(1));
-        assert_eq!(after(minutes, json!(0)), json!(0));
-        assert_eq!(after(minutes, json!(-5)), json!(-5));
-        assert_eq!(after(minutes, json!("soon")), json!("soon"));
-        assert_eq!(after(platform, json!("メール")), json!("email"));
-        assert_eq!(after(platform, json!("fax")), json!("fax"));
-        assert_eq!(after(joined, json!(["Ann", "Bob"])), json!("Ann, Bob"));
-        assert_eq!(after(narrow, json!(" ｅｖｔ＿１ ")), json!("evt_1"));
-        assert_eq!(after(integer, json!("２０")), json!(20));
+        assert_eq!(normalised(minutes, json!("３０")), json!(30));
+        assert_eq!(normalised(minutes, json!("1時間")), json!(60));
+        assert_eq!(normalised(minutes, json!(29.6)), json!(30));
+        assert_eq!(normalised(minutes, json!(0.2)), json!(1));
+        assert_eq!(normalised(minutes, json!(0)), json!(0));
+        assert_eq!(normalised(minutes, json!(-5)), json!(-5));
+        assert_eq!(normalised(minutes, json!("soon")), json!("soon"));
+        assert_eq!(normalised(platform, json!("メール")), json!("email"));
+        assert_eq!(normalised(platform, json!("fax")), json!("fax"));
+        assert_eq!(normalised(joined, json!(["Ann", "Bob"])), json!("Ann, Bob"));
+        assert_eq!(normalised(narrow, json!(" ｅｖｔ＿１ ")), json!("evt_1"));
+        assert_eq!(normalised(integer, json!("２０")), json!(20));
     }
 }

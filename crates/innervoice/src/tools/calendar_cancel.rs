@@ -34,6 +34,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Cancel event",
         "Cancel an event, or one occurrence with date; asks the user unless it is your own.",
     )
+    .in_japanese("予定の取り消し")
     .keeps_empty(&["date"])
 }
 

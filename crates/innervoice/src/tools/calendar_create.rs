@@ -61,7 +61,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
             effect: Effect::Outside,
         },
         Handler::prepared(state, prepare, handle),
-    );
+    )
+    .in_japanese("予定の作成");
     event::with_fields(tool)
         .aliases(&["calendar_create"])
         .idempotency_key("idempotency_key")

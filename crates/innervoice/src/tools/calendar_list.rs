@@ -91,6 +91,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("予定の一覧")
     .aliases(&["calendar_list"])
     .normalise(|_, arguments| {
         for name in ["from", "to"] {

@@ -86,7 +86,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
             effect: Effect::Outside,
         },
         Handler::prepared(state, Update::of, handle),
-    );
+    )
+    .in_japanese("予定の変更");
     event::with_fields(tool)
         .aliases(&["calendar_update"])
         .keeps_empty(&["date"])

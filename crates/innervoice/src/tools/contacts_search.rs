@@ -61,6 +61,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("連絡先の検索")
     .aliases(&["contacts_search"])
     .normalise(|_, arguments| {
         arguments::text(arguments, "query");

@@ -92,6 +92,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("空き時間の検索")
     .aliases(&["calendar_free_slots", "free_slots"])
     .rules(&[
         errors::DURATION_TYPE,

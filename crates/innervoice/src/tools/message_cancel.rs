@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Language, Result, Sql, Tool};
+use kit::{Context, Language, Result, Sql, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -30,6 +30,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Take back message",
         "Take back an unsent message; asks the user unless it is your own.",
     )
+    .in_japanese("送信の取り消し")
 }
 
 /// One message, or those of a call with several recipients. Never empty.
@@ -87,6 +88,7 @@ impl Cancel for SentMessage {
     }
 
     fn cancel(&self, context: &Context, sql: &mut dyn Sql) -> Result<bool> {
+        context.changed(Change::Page);
         let mut any = false;
         for item in &self.items {
             any |= outbox::cancel(sql, &item.id)?;

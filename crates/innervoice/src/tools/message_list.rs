@@ -52,6 +52,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("メッセージの一覧")
     .aliases(&["message_list"])
     .normalise(|_, arguments| {
         arguments::narrow(arguments, "status");
@@ -111,8 +112,10 @@ fn message(
     has_more: bool,
     status: Option<&str>,
 ) -> String {
-    let waiting = found.iter().filter(|item| item.status == "queued").count();
+    let with = |status: &str| found.iter().filter(|item| item.status == status).count();
+    let waiting = with("queued");
     let count = found.len();
+    let undelivered = undelivered(language, with("failed"), with("unknown"));
     let english = match (count, has_more) {
         (_, true) => format!("The newest {count} messages"),
         (0, false) => "No messages".into(),
@@ -128,17 +131,36 @@ fn message(
             Some(status) => format!("{english} are {status}."),
             None => format!("{english}."),
         },
-        (Language::English, 0) => format!("{english}, {waiting} waiting to be sent."),
-        (Language::English, _) => {
-            format!("{english}, {held} kept in the outbox because sending is not configured.")
+        (Language::English, 0) => {
+            format!("{english}, {waiting} waiting to be sent.{undelivered}")
         }
+        (Language::English, _) => format!(
+            "{english}, {held} kept in the outbox because sending is not configured.{undelivered}"
+        ),
         (Language::Japanese, _) if count == 0 && status.is_some() => {
             "その状態のメッセージはありません。".into()
         }
         (Language::Japanese, _) if count == 0 => "メッセージはありません。".into(),
-        (Language::Japanese, 0) => format!("{japanese}送信待ちは{waiting}件です。"),
-        (Language::Japanese, _) => {
-            format!("{japanese}{held}件は送信が設定されていないため送信箱に残っています。")
-        }
+        (Language::Japanese, 0) => format!("{japanese}送信待ちは{waiting}件です。{undelivered}"),
+        (Language::Japanese, _) => format!(
+            "{japanese}{held}件は送信が設定されていないため送信箱に残っています。{undelivered}"
+        ),
     }
+}
+
+/// Whoever only hears the sentence learns of these too.
+fn undelivered(language: Language, failed: usize, unknown: usize) -> String {
+    let failed = match (language, failed) {
+        (_, 0) => String::new(),
+        (Language::English, 1) => " One could not be sent.".into(),
+        (Language::English, _) => format!(" {failed} could not be sent."),
+        (Language::Japanese, _) => format!("送信できなかったものが{failed}件あります。"),
+    };
+    let unknown = match (language, unknown) {
+        (_, 0) => String::new(),
+        (Language::English, 1) => " One may not have arrived.".into(),
+        (Language::English, _) => format!(" {unknown} may not have arrived."),
+        (Language::Japanese, _) => format!("届いたか分からないものが{unknown}件あります。"),
+    };
+    failed + &unknown
 }

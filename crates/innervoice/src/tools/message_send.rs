@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kit::{
     Context, Definition, Effect, Handler, Result, Sql, Tool, Warning,
     approval::{Card, describe},
-    context::Language,
+    context::{Change, Language},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::prepared(state, prepare, handle),
     )
+    .in_japanese("メッセージの送信")
     .aliases(&["message_send"])
     .rules(&[errors::TO_EMPTY, errors::TEXT_EMPTY, errors::PLATFORM])
     .normalise(|_, arguments| {
@@ -190,6 +191,7 @@ fn handle(
             },
         )?;
     }
+    context.changed(Change::Page);
     let held = message.held(state);
     let platforms = [Platform::Email, Platform::Sms].into_iter();
     let platforms: Vec<&str> = platforms

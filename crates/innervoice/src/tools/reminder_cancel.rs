@@ -38,6 +38,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Cancel reminder",
         "Cancel a reminder, or one occurrence with date; asks the user unless it is your own.",
     )
+    .in_japanese("リマインダーの取り消し")
     .keeps_empty(&["date"])
 }
 

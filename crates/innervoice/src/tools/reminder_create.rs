@@ -62,6 +62,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::prepared(state, prepare, handle),
     )
+    .in_japanese("リマインダーの作成")
     .aliases(&["reminder_create"])
     .rules(&[crate::errors::NOTE_EMPTY])
     .normalise(|_, arguments| {

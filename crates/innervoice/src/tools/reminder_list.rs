@@ -53,6 +53,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("リマインダーの一覧")
     .aliases(&["reminder_list"])
     .normalise(|_, arguments| arguments::integer(arguments, "limit"))
 }

@@ -78,6 +78,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::prepared(state, Update::of, handle),
     )
+    .in_japanese("リマインダーの変更")
     .aliases(&["reminder_update"])
     .keeps_empty(&["date"])
     .rules(&[errors::NOTE_EMPTY])

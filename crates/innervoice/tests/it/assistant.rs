@@ -65,6 +65,7 @@ impl Assistant {
     async fn open(scratch: Scratch, settings: Settings) -> Self {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
         store.migrate(kit::lease::MIGRATIONS).await.unwrap();
+        store.migrate(kit::hold::MIGRATIONS).await.unwrap();
         store.migrate(innervoice::MIGRATIONS).await.unwrap();
         let counter = innervoice::counter(settings, store).unwrap();
         Self {

@@ -12,6 +12,7 @@
 mod assistant;
 mod bounds;
 mod calendar;
+mod console_page;
 mod contacts;
 mod exceptions;
 mod free_slots;

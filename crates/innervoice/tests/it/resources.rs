@@ -1,6 +1,6 @@
 //! What clients can read: calendar files and reminders.
 
-use kit::resource::{Question, Reference};
+use kit::resource::{CompletionQuestion, Reference};
 use serde_json::{Value, json};
 
 use crate::assistant::both;
@@ -49,7 +49,7 @@ async fn the_calendar_and_each_event_as_files() {
             uris,
             ["innervoice://calendar.ics", "innervoice://reminders", &uri]
         );
-        let question = Question {
+        let question = CompletionQuestion {
             about: Reference::Template("innervoice://events/{id}.ics".into()),
             argument: "id".into(),
             typed: "evt_".into(),

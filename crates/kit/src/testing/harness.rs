@@ -11,6 +11,8 @@ use serde_json::Value;
 use super::run::{in_zone, run, store};
 use crate::{
     approval::Card,
+    arguments::Arguments,
+    console::{PageQuery, Section},
     context::{Caller, Context, NoClient},
     counter::{Counter, Imported, InvalidRows},
     error::{Error, INVALID_ARGUMENT, Result},
@@ -129,6 +131,16 @@ impl Harness {
         })
     }
 
+    /// The sections of its page in the console.
+    pub async fn page(&self, query: &[(&str, &str)]) -> Vec<Section> {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let query = PageQuery(query.iter().map(owned).collect());
+        let page = self.counter.page.as_ref().expect("a page");
+        let context = in_zone(&self.counter, &self.context);
+        let shown = page.show(&context, &query).await;
+        shown.unwrap_or_else(|error| panic!("{error} {:?}", error.cause))
+    }
+
     /// Runs one statement on the counter's store.
     pub async fn sql(&self, statement: &str) -> Vec<Row> {
         let statement = statement.to_owned();
@@ -224,4 +236,11 @@ fn check_output(tool: &Tool, answer: &Value, allows_unlisted_fields: bool) {
             tool.name
         );
     }
+}
+
+/// What a step of a tool's normalisation makes of an argument.
+pub fn normalised(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
+    let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
+    step(&mut arguments, "x");
+    arguments.remove("x").expect("the argument is still there")
 }

@@ -67,6 +67,7 @@ pub async fn run(
         Reply::Structured(json) | Reply::Illustrated { json, .. } => {
             serde_json::from_str(&json).map_err(Error::internal)
         }
+        Reply::Kept(kept) => serde_json::from_str(&kept.json).map_err(Error::internal),
         Reply::Content(content) => Ok(Value::Array(content)),
         Reply::InputRequired { .. } => Err(Error::new("INPUT_REQUIRED", "The tool asks back.")),
     }

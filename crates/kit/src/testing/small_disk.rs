@@ -17,27 +17,33 @@ use tempfile::TempDir;
 
 /// Unmounted when it goes out of scope. Mounting needs root, or `sudo` without a
 /// password.
-pub struct SmallDisk(TempDir);
+pub struct SmallDisk {
+    path: PathBuf,
+    _directory: Option<TempDir>,
+}
 
 impl SmallDisk {
     /// A disk with options such as `size=16m`.
     pub fn mount(options: &str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = directory.path().to_string_lossy().into_owned();
-        as_root(&[
-            "mount",
-            "-t",
-            "tmpfs",
-            "-o",
-            &format!("mode=0777,{options}"),
-            "none",
-            &path,
-        ]);
-        Self(directory)
+        let mut disk = Self::mount_at(directory.path(), options);
+        disk._directory = Some(directory);
+        disk
+    }
+
+    /// The same in a directory of the test, which is created.
+    pub fn mount_at(path: &Path, options: &str) -> Self {
+        fs::create_dir_all(path).expect("a directory to mount it in");
+        let (options, name) = (format!("mode=0777,{options}"), path.to_string_lossy());
+        as_root(&["mount", "-t", "tmpfs", "-o", &options, "none", &name]);
+        Self {
+            path: path.to_owned(),
+            _directory: None,
+        }
     }
 
     pub fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
     }
 
     /// Mounts it again with options such as `ro`. No file may be open for writing.

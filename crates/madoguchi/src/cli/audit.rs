@@ -17,10 +17,10 @@ pub enum AuditAction {
     /// Write all records in order of time, one JSON object on each line
     Export(AuditExport),
     /// Check the hash chain of every segment; names the first broken link
-    Verify {
-        #[arg(long)]
-        json: bool,
-    },
+    Verify(AuditVerify),
+    /// Print the head of the trail, to be stored elsewhere: it reveals whether records
+    /// before it were removed or changed later
+    Head(AuditHead),
     /// Erase recorded arguments; the records stay and still verify
     Erase(AuditErase),
 }
@@ -50,6 +50,30 @@ pub struct AuditTail {
     #[arg(long)]
     pub personal: bool,
     /// Print one JSON object on each line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditVerify {
+    /// Also check that the trail still contains what this file names: heads from `audit head` or `ship_to`
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+    /// The public key of the installation that signed the heads; without it, that of this installation
+    #[arg(long, value_name = "FILE", requires = "against")]
+    pub key: Option<PathBuf>,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditHead {
+    /// Sign it with the key of this installation, and print it as one line of JSON
+    #[arg(long)]
+    pub sign: bool,
+    /// Print the public key that checks the signatures, as a JSON Web Key
+    #[arg(long, conflicts_with = "sign")]
+    pub public_key: bool,
     #[arg(long)]
     pub json: bool,
 }

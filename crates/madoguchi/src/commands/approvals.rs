@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use crate::{
     cli::{ApprovalsAction, CounterOptions, Global},
     config::Config,
+    locale::{self, pick},
     open::{self, OwnRows},
     output::{Cell, Look, Styled, pretty, table},
-    reader::{self, pick},
     runtime::on_one_thread,
 };
 
@@ -120,9 +120,9 @@ fn described(approval: &Approval) -> Value {
         "recipient": approval.card.recipient,
         "lines": approval.card.lines,
         "status": approval.status,
-        "created_at": reader::utc(approval.created_at),
-        "expires_at": reader::utc(approval.expires_at),
-        "decided_at": approval.decided_at.map(reader::utc),
+        "created_at": locale::utc(approval.created_at),
+        "expires_at": locale::utc(approval.expires_at),
+        "decided_at": approval.decided_at.map(locale::utc),
         "decided_by": approval.decided_by,
         "reason": approval.reason,
     })
@@ -150,13 +150,13 @@ fn card(text: &mut Styled, approval: &Approval, now: i64) {
         Status::Denied => Look::Bad,
         Status::Expired => Look::Dim,
     };
-    let when = |at| format!("{} ({})", reader::written(at), reader::distance(at, now));
+    let when = |at| format!("{} ({})", locale::written(at), locale::distance(at, now));
     let (caller, created) = (visible(&approval.caller.name), when(approval.created_at));
     let tool = format!("{}.{}", approval.counter, approval.tool);
     text.add(Look::Bold, &approval.id)
         .plain("  ")
         .add(look, approval.status.word())
-        .plain(&match reader::language() {
+        .plain(&match locale::language() {
             Language::English => format!("\n  asked by {caller}, {tool}, {created}"),
             Language::Japanese => format!("\n  依頼元: {caller}、{tool}、{created}"),
         });
@@ -192,7 +192,7 @@ fn grant(grant: &Grant) -> Value {
         "caller": &*grant.caller.name,
         "caller_id": &*grant.caller.id,
         "recipient": grant.recipient,
-        "created_at": reader::utc(grant.created_at),
+        "created_at": locale::utc(grant.created_at),
         "granted_by": grant.granted_by,
     })
 }
@@ -215,10 +215,10 @@ fn grants_table(grants: &[Grant]) -> Styled {
             Cell::from(&*grant.caller.name),
             format!("{}.{}", grant.counter, grant.tool).into(),
             recipient.into(),
-            reader::written(grant.created_at).into(),
+            locale::written(grant.created_at).into(),
         ]
     });
-    let head = match reader::language() {
+    let head = match locale::language() {
         Language::English => ["id", "caller", "tool", "recipient", "since"],
         Language::Japanese => ["ID", "依頼元", "ツール", "相手", "許可日時"],
     };

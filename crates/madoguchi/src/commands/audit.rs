@@ -1,7 +1,9 @@
 //! `madoguchi audit`: shows, exports, verifies and erases the audit trail. All of it
 //! works while a desk is running.
 
+mod head;
 mod records;
+mod report;
 
 use std::{
     collections::HashSet,
@@ -14,20 +16,18 @@ use std::{
 };
 
 use desk::{
-    audit::{
-        self, AuditStore, ErasureScope, Filter, FoundRecord, Report, TrailProgress, UNWATCHED,
-    },
+    audit::{self, AuditStore, ErasureScope, Filter, FoundRecord, TrailProgress, UNWATCHED},
     private_files,
 };
 use kit::{Error, Result, time::Clock};
 use serde_json::json;
 
 use crate::{
-    cli::{AuditAction, AuditErase, AuditExport, AuditTail, CounterOptions, Global},
-    open,
-    output::{Look, Styled, compact, pretty, print, tell},
+    cli::{AuditAction, AuditErase, AuditExport, AuditTail, AuditVerify, CounterOptions, Global},
+    locale::pick,
+    open::{self, OwnRows},
+    output::{compact, pretty, print, tell},
     progress::{Progress, Step},
-    reader::pick,
     runtime::on_one_thread,
 };
 
@@ -35,21 +35,18 @@ const FOLLOW_EVERY: Duration = Duration::from_millis(500);
 
 pub fn run(global: &Global, action: &AuditAction) -> Result<ExitCode> {
     on_one_thread(async {
-        let store = store(global)?;
+        let config = open::configuration(global, &CounterOptions::default())?;
+        desk::log::init(&config.settings.log);
+        let rows = open::own_rows(global, &config);
+        let store = open::audit_place(global, &config, &rows.state)?.open()?;
         match action {
             AuditAction::Tail(arguments) => tail(store, arguments).await,
             AuditAction::Export(arguments) => export(store, arguments).await,
-            AuditAction::Verify { json } => verify(store, *json).await,
+            AuditAction::Verify(arguments) => verify(&rows, store, arguments).await,
+            AuditAction::Head(arguments) => head::print_head(&rows, &store, arguments).await,
             AuditAction::Erase(arguments) => erase(store, arguments).await,
         }
     })
-}
-
-fn store(global: &Global) -> Result<Arc<dyn AuditStore>> {
-    let config = open::configuration(global, &CounterOptions::default())?;
-    desk::log::init(&config.settings.log);
-    let rows = open::own_rows(global, &config);
-    open::audit_place(global, &config, &rows.state)?.open()
 }
 
 async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitCode> {
@@ -152,16 +149,21 @@ fn to_file(path: &Path, found: &[FoundRecord]) -> io::Result<()> {
     }
 }
 
-async fn verify(store: Arc<dyn AuditStore>, as_json: bool) -> Result<ExitCode> {
+async fn verify(
+    rows: &OwnRows,
+    store: Arc<dyn AuditStore>,
+    arguments: &AuditVerify,
+) -> Result<ExitCode> {
+    let heads = head::expected(rows, arguments).await?;
     let progress = Progress::new(pick("Verifying the audit trail", "監査記録を検証中"));
     let report = audit::blocking(&store, move |store, _| {
-        audit::verify(store, &|at| progress.set(step(at)))
+        audit::verify_against(store, &heads, &|at| progress.set(step(at)))
     })
     .await?;
-    if as_json {
+    if arguments.json {
         print(&pretty(&report))?;
     } else {
-        in_words(&report).print()?;
+        report::in_words(&report).print()?;
     }
     Ok(if report.ok {
         ExitCode::SUCCESS
@@ -177,57 +179,6 @@ fn step(at: TrailProgress) -> Step<'static> {
         count: at.records,
         noun: pick("records", "件"),
     }
-}
-
-fn in_words(report: &Report) -> Styled {
-    let mut styled = Styled::default();
-    if let Some(broken) = &report.broken {
-        styled.add(Look::Bad, "BROKEN").plain(&format!(
-            "  {} line {}: {}\n",
-            broken.segment, broken.line, broken.what
-        ));
-        return styled;
-    }
-    let mut text = format!(
-        "  {} records in {} segments, all links are intact\n",
-        report.records, report.segments
-    );
-    let mut note = |count: u64, what: &str| {
-        if count > 0 {
-            text.push_str(&format!("    {count} {what}\n"));
-        }
-    };
-    note(report.live, "segments are being written now");
-    note(report.erased, "records had their arguments erased");
-    note(
-        report.not_yet_erased,
-        "records were recorded as erased and still have arguments: run `madoguchi audit erase` again",
-    );
-    note(
-        report.without_arguments,
-        "records lack their arguments, though nobody erased them",
-    );
-    note(report.recovered, "records were completed after a crash");
-    note(
-        report.dropped,
-        "segments were dropped because they were old",
-    );
-    note(
-        report.lost,
-        "records were lost while nothing could be written",
-    );
-    for segment in &report.unfinished {
-        text.push_str(&format!(
-            "    {segment} has no end: its process was killed; the next one will complete it\n"
-        ));
-    }
-    for segment in &report.torn {
-        text.push_str(&format!(
-            "    {segment} ended in a torn line, which was put aside\n"
-        ));
-    }
-    styled.add(Look::Good, "ok").plain(&text);
-    styled
 }
 
 async fn erase(store: Arc<dyn AuditStore>, arguments: &AuditErase) -> Result<ExitCode> {

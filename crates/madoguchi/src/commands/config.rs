@@ -8,9 +8,8 @@ use serde_json::json;
 use crate::{
     cli::{ConfigAction, Global},
     config::{self, Sources},
-    counters,
+    config_check, counters,
     output::{pretty, print, tell},
-    usable,
 };
 
 pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
@@ -22,7 +21,7 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
             let named = file.as_deref().or(global.config.as_deref());
             let sources = Sources::of_process(named, global.data.as_deref());
             let config = config::load(&sources, counters)?;
-            usable::usable(global, &config)?;
+            config_check::check(global, &config)?;
             if *json {
                 let checked = json!({
                     "ok": true, "file": sources.file, "warnings": config.warnings,

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::{
     cli::{CounterOptions, DemoAction, Global},
+    locale::pick,
     open,
     output::{pretty, print},
     progress::Progress,
-    reader::pick,
     runtime::on_one_thread,
 };
 
@@ -33,8 +33,8 @@ fn change(global: &Global, counter: &str, load: bool, as_json: bool) -> Result<E
         let opened = open::desk(global, config, &options, Some(counter)).await?;
         let demo = opened
             .desk
-            .window(counter)
-            .and_then(|window| window.counter.demo.clone())
+            .counter(counter)
+            .and_then(|served| served.counter.demo.clone())
             .ok_or_else(|| {
                 let message = format!("{counter} has no sample data.");
                 Error::new("NO_DEMO", message).next("See all counters at work: madoguchi demo tour")

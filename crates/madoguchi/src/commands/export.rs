@@ -6,10 +6,10 @@ use kit::{Context, Error, Result, counter::Format};
 
 use crate::{
     cli::{CounterOptions, Export, ExportFormat, Global},
+    locale::pick,
     open,
     output::{pretty, print},
     progress::Progress,
-    reader::pick,
     runtime::on_one_thread,
 };
 
@@ -27,8 +27,8 @@ pub fn run(global: &Global, arguments: &Export) -> Result<ExitCode> {
         let opened = open::desk(global, config, &options, Some(counter)).await?;
         let export = opened
             .desk
-            .window(counter)
-            .and_then(|window| window.counter.export.clone())
+            .counter(counter)
+            .and_then(|served| served.counter.export.clone())
             .ok_or_else(|| Error::new("NO_EXPORT", format!("{counter} has no export.")))?;
         let context = Context::of_the_desk(opened.desk.clock.clone());
         let _shown = Progress::new(pick("Exporting", "書き出し中"));

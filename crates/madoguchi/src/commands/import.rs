@@ -10,10 +10,9 @@ use kit::{
 
 use crate::{
     cli::{CounterOptions, Global, Import},
-    open,
+    locale, open,
     output::{pretty, print, tell},
     progress::{Progress, Step},
-    reader,
     runtime::on_one_thread,
 };
 
@@ -26,8 +25,8 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
         let opened = open::desk(global, config, &options, Some(&arguments.counter)).await?;
         let import = opened
             .desk
-            .window(&arguments.counter)
-            .and_then(|window| window.counter.import.clone())
+            .counter(&arguments.counter)
+            .and_then(|served| served.counter.import.clone())
             .ok_or_else(|| {
                 let message = format!("{} has no import.", arguments.counter);
                 Error::new("NO_IMPORT", message)
@@ -35,7 +34,7 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
         let clock = opened.desk.clock.clone();
         let client = Arc::new(Terminal::new(arguments));
         let mut context = Context::new(Caller::local_user(), clock, client);
-        context.language = reader::language();
+        context.language = locale::language();
         let cancel = context.cancel.clone();
         let invalid = match arguments.skip_invalid {
             true => InvalidRows::Skip,
@@ -92,7 +91,7 @@ impl Terminal {
         let file = arguments.file.as_ref().or(arguments.synonyms.as_ref());
         let name = file.and_then(|file| file.file_name());
         let name = name.unwrap_or_default().to_string_lossy();
-        Self(Progress::new(match reader::language() {
+        Self(Progress::new(match locale::language() {
             Language::English => format!("Importing {name}"),
             Language::Japanese => format!("{name}を取り込み中"),
         }))

@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use crate::{
     cli::{CounterOptions, CreateKey, Global, KeysAction},
     config::Config,
-    descriptions, open,
+    descriptions,
+    locale::{self, pick},
+    open,
     output::{Cell, Look, Styled, pretty, table},
-    reader::{self, pick},
     running,
     runtime::on_one_thread,
 };
@@ -180,10 +181,10 @@ fn described(key: &StoredKey, now: i64) -> Value {
         "file": key.file,
         "read_only": key.read_only,
         "trust_client_prompts": key.trust_client_prompts,
-        "created_at": reader::utc(key.created_at),
-        "expires_at": key.expires_at.map(reader::utc),
-        "revoked_at": key.revoked_at.map(reader::utc),
-        "last_used_at": key.last_used_at.map(reader::utc),
+        "created_at": locale::utc(key.created_at),
+        "expires_at": key.expires_at.map(locale::utc),
+        "revoked_at": key.revoked_at.map(locale::utc),
+        "last_used_at": key.last_used_at.map(locale::utc),
     })
 }
 
@@ -241,12 +242,12 @@ fn listed(keys: &[StoredKey], now: i64) -> Styled {
         .into();
     }
     let rows = keys.iter().map(|key| {
-        let used = |at: i64| format!("{} ({})", reader::written(at), reader::distance(at, now));
+        let used = |at: i64| format!("{} ({})", locale::written(at), locale::distance(at, now));
         let look = match status(key, now) {
             "valid" => Look::Good,
             _ => Look::Bad,
         };
-        let expires = key.expires_at.map(reader::written);
+        let expires = key.expires_at.map(locale::written);
         [
             Cell::new(Look::Bold, &key.id),
             Cell::from(&*key.name),
@@ -257,7 +258,7 @@ fn listed(keys: &[StoredKey], now: i64) -> Styled {
                 .map_or_else(|| "-".into(), |at| used(at).into()),
         ]
     });
-    let head = match reader::language() {
+    let head = match locale::language() {
         Language::English => ["id", "name", "status", "opens", "expires", "last used"],
         Language::Japanese => ["ID", "名前", "状態", "使える窓口", "期限", "最終使用"],
     };

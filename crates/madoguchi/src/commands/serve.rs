@@ -7,10 +7,13 @@ mod signals;
 
 use std::{io::IsTerminal, process::ExitCode, sync::Arc};
 
-use desk::{Desk, background, log};
-use kit::Result;
+use desk::{Desk, background, log, notices};
+use kit::{Blocking, Result};
 use server::{
-    console,
+    console::{
+        self,
+        facts::{Facts, MachineChecks},
+    },
     transport::{
         endpoint, http,
         listener::{self, Site},
@@ -21,16 +24,19 @@ use server::{
 };
 
 use crate::{
+    checks::{self, Places},
     cli::{Global, Serve},
+    commands::install::setups,
     config::Config,
-    counters, invocation, location, open,
-    reader::{self, pick},
+    config_check, counters, invocation,
+    locale::{self, pick},
+    location, open, outgoing_hold,
     running::{self, RunningDesk},
-    runtime, usable,
+    runtime,
 };
 
 use hand_over::HandOver;
-use page::{FirstKey, Page, ServedCounter};
+use page::{CounterAddresses, FirstKey, Page};
 use ports::BoundPorts;
 
 pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
@@ -38,7 +44,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     if let Some(port) = arguments.port {
         config.settings.http.port = port;
     }
-    usable::usable(global, &config)?;
+    config_check::check(global, &config)?;
     let hand_over = HandOver::new(global)?;
     // Log lines would run through the page.
     if hand_over.is_page() && std::io::stderr().is_terminal() {
@@ -64,9 +70,19 @@ async fn serve(
     }
     let ports = BoundPorts::bind(global, &config, arguments, tls.as_ref()).await?;
     let database = location::database_url(&config.settings.database.url, global.data.as_deref())?;
+    let for_clients = global.clone();
+    let facts = Facts {
+        settings: config.in_force()?,
+        clients: Box::new(move || setups(&for_clients)),
+        machine: machine(global, &config, arguments),
+    };
     let mut opened = open::desk(global, config, &arguments.options, None).await?;
     opened.export();
-    seal::share(&opened.desk.state.get().await?.secret);
+    let state = opened.desk.state.get().await?;
+    seal::share(&state.secret);
+    if let Some(held) = outgoing_hold::notice(global, &state.store).await {
+        tracing::warn!("{held}");
+    }
     opened.first_demo().await?;
     let mut first_keys = Vec::new();
     for own in &ports.own {
@@ -80,20 +96,23 @@ async fn serve(
     background::finish_erasures(&opened.desk).await;
     let desk = Arc::clone(&opened.desk);
     background::start(&desk);
+    if ports.main.is_some() {
+        tokio::spawn(notices::run(Arc::clone(&desk)));
+    }
     signals::stop(&desk, hand_over.is_page())?;
-    let served = served(&desk, &ports);
+    let addresses = counter_addresses(&desk, &ports);
     log_addresses(&desk, &ports);
     let console = match ports.main.is_some() {
         true => hand_over.console_link(global, &desk).await?,
         false => None,
     };
-    let announcement = announce(&desk, &database, &ports, &served).await;
+    let announcement = announce(&desk, &database, &ports, &addresses).await;
     if hand_over.is_page() {
-        page(global, &desk, &ports, served, console, first_keys)
+        page(global, &desk, &ports, addresses, console, first_keys)
             .text()
             .print()?;
     }
-    let sites = sites(global, &desk, ports);
+    let sites = sites(global, &desk, ports, facts);
     tracing::info!("ready");
     listener::serve(desk, sites).await;
     announcement.withdraw().await;
@@ -102,12 +121,32 @@ async fn serve(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the console's page about health looks at besides the desk.
+fn machine(global: &Global, config: &Config, arguments: &Serve) -> MachineChecks {
+    let mut listeners = config.listeners();
+    for (section, listener) in &mut listeners {
+        let mut own = counters::ports(counters::all());
+        let counter = own
+            .find(|own| own.section == *section)
+            .map(|own| own.counter);
+        let given = counter.and_then(|counter| arguments.own_ports.0.get(counter));
+        listener.port = given.copied().unwrap_or(listener.port);
+    }
+    let places = Arc::new(Places {
+        global: global.clone(),
+        config: config.clone(),
+        listeners,
+        threads: Blocking::new(1),
+    });
+    Box::new(move || Box::pin(checks::all(Arc::clone(&places))))
+}
+
 /// What is served at which addresses.
-fn served(desk: &Desk, ports: &BoundPorts) -> Vec<ServedCounter> {
+fn counter_addresses(desk: &Desk, ports: &BoundPorts) -> Vec<CounterAddresses> {
     let base = ports.main.as_ref().map(|_| desk.settings.console_url());
-    let windows = desk.windows.iter();
-    let served = windows.map(|window| {
-        let about = &window.counter.about;
+    let counters = desk.counters.iter();
+    let addresses = counters.map(|served| {
+        let about = &served.counter.about;
         let main = base.iter().map(|base| format!("{base}/mcp/{}", about.name));
         let own = ports
             .own
@@ -115,19 +154,19 @@ fn served(desk: &Desk, ports: &BoundPorts) -> Vec<ServedCounter> {
             .filter(|own| own.port.counter == about.name);
         let registered = counters::all().iter().find(|it| it.name == about.name);
         let in_short = registered.and_then(|it| it.in_short);
-        ServedCounter {
+        CounterAddresses {
             name: about.name,
             about: in_short.map_or(about.title, |[english, japanese]| pick(english, japanese)),
             addresses: main.chain(own.map(|own| own.address())).collect(),
-            needs_key: about.conventions.always_needs_key || desk.settings.http.require_key,
+            needs_key: desk.needs_key(about.name),
         }
     });
-    served.filter(|it| !it.addresses.is_empty()).collect()
+    addresses.filter(|it| !it.addresses.is_empty()).collect()
 }
 
 fn log_addresses(desk: &Desk, ports: &BoundPorts) {
-    for window in desk.windows.iter().filter(|_| ports.main.is_some()) {
-        let (base, about) = (desk.settings.console_url(), &window.counter.about);
+    for served in desk.counters.iter().filter(|_| ports.main.is_some()) {
+        let (base, about) = (desk.settings.console_url(), &served.counter.about);
         let (title, name) = (about.title, about.name);
         let sockets = base.replacen("http", "ws", 1);
         tracing::info!("{title}: {base}/mcp/{name} and {sockets}/ws/{name}");
@@ -142,10 +181,10 @@ async fn announce(
     desk: &Desk,
     database: &store::url::DatabaseUrl,
     ports: &BoundPorts,
-    served: &[ServedCounter],
+    counters: &[CounterAddresses],
 ) -> running::Announcement {
     let console = ports.main.as_ref().map(|_| desk.settings.console_url());
-    let addresses = served.iter().flat_map(|it| it.addresses.iter().cloned());
+    let addresses = counters.iter().flat_map(|it| it.addresses.iter().cloned());
     let now = desk.clock.now().as_millisecond();
     let this = RunningDesk::of_this_process(console, addresses.collect(), now);
     running::announce(database, &desk.state, &this).await
@@ -155,12 +194,12 @@ fn page<'a>(
     global: &'a Global,
     desk: &Desk,
     ports: &BoundPorts,
-    counters: Vec<ServedCounter>,
+    counters: Vec<CounterAddresses>,
     console: Option<String>,
     first_keys: Vec<FirstKey>,
 ) -> Page<'a> {
     Page {
-        language: reader::language(),
+        language: locale::language(),
         global,
         counters,
         main: ports.main.as_ref().map(|_| desk.settings.console_url()),
@@ -174,13 +213,13 @@ fn page<'a>(
     }
 }
 
-fn sites(global: &Global, desk: &Arc<Desk>, ports: BoundPorts) -> Vec<Site> {
+fn sites(global: &Global, desk: &Arc<Desk>, ports: BoundPorts, facts: Facts) -> Vec<Site> {
     let endpoints = endpoint::endpoints(desk, PublishedCounter::new);
     let mut sites = Vec::new();
     if let Some(main) = ports.main {
         sites.push(Site {
             listener: main,
-            router: http::router(desk, &endpoints, console::router(desk)),
+            router: http::router(desk, &endpoints, console::router(desk, facts)),
             needs_key: desk.settings.http.require_key,
         });
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{counters, usable::usable};
+use crate::{config_check, counters};
 
 fn load_text(text: &str, environment: &[(&str, &str)]) -> Result<Config> {
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn a_value_that_may_be_secret_is_not_repeated() {
             log_level: None,
         };
         let loaded = load_text(text, environment);
-        let used = loaded.and_then(|config| usable(&global, &config));
+        let used = loaded.and_then(|config| config_check::check(&global, &config));
         let error = used.expect_err(text);
         assert!(
             !error.text().contains("hunter2"),

@@ -1,12 +1,14 @@
 //! How one counter is configured, opened and reached.
 
-use std::{pin::Pin, process::ExitCode, sync::Arc};
+use std::{any::Any, pin::Pin, process::ExitCode, sync::Arc};
 
 use desk::settings::Listener;
 use kit::{BoxFuture, Counter, Error, Result, Store, counter::Migrations};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+
+use crate::archive::Part;
 
 pub struct Registration {
     /// Also the name of its section in the configuration.
@@ -19,6 +21,8 @@ pub struct Registration {
     /// The key that names its directory, and the name of that directory when
     /// `--data` is given and the key is not set.
     pub folder: Option<(&'static str, &'static str)>,
+    /// How the files in that directory are copied while others use them.
+    pub folder_files: Option<FolderFiles>,
     /// The key that names a directory of its own, and the name of that directory
     /// inside the data directory when the key is not set.
     pub inside_data: Option<(&'static str, &'static str)>,
@@ -93,6 +97,31 @@ pub struct Flag {
     /// server starts.
     pub is_project: bool,
     pub help: &'static str,
+}
+
+/// The files of a counter that keeps its data in a directory of its own.
+#[derive(Clone, Copy)]
+pub struct FolderFiles {
+    /// Keeps everybody from changing them; `None` if there are none.
+    pub freeze: fn(toml::Table) -> Result<Option<FrozenFolder>>,
+    /// Whether a process serves them now.
+    pub is_served: fn(toml::Table) -> Result<bool>,
+    /// Copies them into the tables of a database. It has none of them yet, or if the flag
+    /// is set, an old copy.
+    pub to_database: fn(toml::Table, Arc<dyn Store>, bool) -> Copying,
+    /// Copies the tables into files, of which there are none yet.
+    pub to_files: fn(toml::Table, Arc<dyn Store>) -> Copying,
+    /// Whether the tables have nothing that could be copied.
+    pub is_database_empty: fn(Arc<dyn Store>) -> BoxFuture<'static, Result<bool>>,
+}
+
+/// Returns how many rooms and messages there were.
+pub type Copying = BoxFuture<'static, Result<[usize; 2]>>;
+
+/// The files as they are, until `lock` is dropped; they can be read after that.
+pub struct FrozenFolder {
+    pub parts: Vec<Part>,
+    pub lock: Box<dyn Any>,
 }
 
 /// A command for people, `madoguchi COUNTER …`.
@@ -172,6 +201,7 @@ impl Registration {
             migrations,
             variables: &[],
             folder: None,
+            folder_files: None,
             inside_data: None,
             on_postgres: None,
             own_database: None,
@@ -203,6 +233,11 @@ impl Registration {
 
     pub fn folder(mut self, key: &'static str, inside_data: &'static str) -> Self {
         self.folder = Some((key, inside_data));
+        self
+    }
+
+    pub fn folder_files(mut self, files: FolderFiles) -> Self {
+        self.folder_files = Some(files);
         self
     }
 

@@ -9,8 +9,8 @@ use rooms::{HeldName, HeldNames, KeyRef};
 
 use super::registration::{CommandContext, LocalBoxFuture, OwnCommand, typed};
 use crate::{
+    locale,
     output::{Cell, Look, Styled, pretty, print, table},
-    reader,
 };
 
 pub const COMMAND: OwnCommand = OwnCommand { define, run };
@@ -121,7 +121,7 @@ fn list(held: &[HeldName]) -> Styled {
     };
     let rows = held.iter().map(|held| {
         let shared: Vec<String> = held.shared_with.iter().map(key).collect();
-        let since = kit::time::instant(&held.since).map(reader::written);
+        let since = kit::time::instant(&held.since).map(locale::written);
         [
             Cell::new(Look::Bold, &held.name),
             key(&held.key).into(),

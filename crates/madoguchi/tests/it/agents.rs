@@ -157,12 +157,12 @@ fn the_costs_of_tasks_are_those_of_the_document() {
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &text).unwrap();
-        return;
+    } else {
+        assert!(
+            changed.is_empty() && committed == text,
+            "docs/agents.md is not what was measured; see the head of agents.rs. Different: {changed:?}"
+        );
     }
-    assert!(
-        changed.is_empty() && committed == text,
-        "docs/agents.md is not what was measured; see the head of agents.rs. Different: {changed:?}"
-    );
 }
 
 const INTRODUCTION: &str = "# What a task costs an agent

@@ -3,9 +3,11 @@
 
 mod crash;
 mod erasing;
+mod heads;
 mod keeping;
+mod long_life;
 mod output;
-mod trail;
+pub mod trail;
 
 use std::{
     fs,

@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Request, body::Bytes, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use store::testing::Postgres;
+use store::testing::{Postgres, PostgresNode, Proxy};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -91,6 +91,54 @@ async fn serves_two_desks(kind: Kind) {
     let mut again = Session::open_at(port, "fixture", LEGACY).await;
     let params = json!({ "name": "fixture_write", "arguments": {} });
     structured(result(&again.request("tools/call", params).await));
+}
+
+/// A failover that is quicker than `wait_for_primary`: calls wait at the desks, which the
+/// balancer goes on using. Then the database stays away.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn haproxy_lets_calls_wait_at_the_desks_for_the_database() {
+    let server = tokio::task::spawn_blocking(PostgresNode::start_new);
+    let server = server.await.unwrap();
+    let proxy = Proxy::start(server.port());
+    let config = format!("{CONFIG}[database]\nwait_for_primary = 4\n");
+    let setup = || Desk::setup().config(&config);
+    let setup = || setup().database(&server.url_at(proxy.port()));
+    let desks = [setup().demo().start().await, setup().start().await];
+    let balancer = Balancer::start(Kind::HaProxy, desks.each_ref().map(|desk| desk.port)).await;
+    let show = show_to_book(&desks[0], "M001", 0).await;
+    let book = |seat: usize| {
+        let arguments = json!({
+            "schedule_id": show["schedule_id"], "seat_ids": [format!("A{}", seat + 1)]
+        });
+        let message = call(1, "reserve_seats", arguments);
+        async move { post(balancer.port, "cinema", None, &message).await.unwrap() }
+    };
+    proxy.refuse();
+    let calls = async {
+        let mut calls = Vec::new();
+        for seat in 0..6 {
+            calls.push(tokio::spawn(book(seat)));
+            tokio::time::sleep(Duration::from_millis(400)).await;
+        }
+        proxy.pass();
+        futures::future::join_all(calls).await
+    };
+    for answer in calls.await {
+        structured(result(&answer.unwrap().message()));
+    }
+    proxy.refuse();
+    let lost = Instant::now();
+    loop {
+        let answer = book(7).await;
+        if answer.status == 503 {
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            assert_eq!(answer.message()["error"]["data"]["retry_after_ms"], 1000);
+            break;
+        }
+        assert!(lost.elapsed() < Duration::from_secs(30));
+    }
+    assert!(lost.elapsed() > Duration::from_secs(3));
 }
 
 async fn calls_reach_both(port: u16, desks: &[Desk; 2]) {

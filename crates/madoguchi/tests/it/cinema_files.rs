@@ -34,3 +34,37 @@ async fn a_cinema_is_imported_and_exported_on_the_command_line() {
     let none = place.run(&["export", "todo", target]);
     none.fails_with("NO_EXPORT");
 }
+
+#[tokio::test]
+async fn an_export_that_fails_keeps_the_earlier_one() {
+    let place = Place::new();
+    place.run(&["demo", "load", "cinema"]).ok();
+    let out = place.path().join("out");
+    let target = out.to_str().unwrap();
+    place
+        .run(&["export", "cinema", target, "--format", "csv"])
+        .ok();
+    let films = out.join("films.csv");
+    let before = std::fs::read(&films).unwrap();
+
+    // Halls are written after films, and this name is taken by something that stays.
+    let obstacle = out.join("halls.json.new");
+    std::fs::create_dir(&obstacle).unwrap();
+    let json = [
+        "export",
+        "cinema",
+        target,
+        "--format",
+        "json",
+        "--overwrite",
+    ];
+    place.run(&json).fails_with("FILE_WRITE_ERROR");
+    assert_eq!(std::fs::read(&films).unwrap(), before);
+    assert!(!out.join("films.json").exists());
+    assert!(!out.join("films.json.new").exists());
+
+    std::fs::remove_dir(&obstacle).unwrap();
+    place.run(&json).ok();
+    assert!(out.join("films.json").exists());
+    assert!(!films.exists(), "it would be imported with the new files");
+}

@@ -2,6 +2,18 @@
 //! does there in a real browser (`clients/console.mjs`).
 
 mod batches;
+mod connect;
+mod counter_pages;
+mod first_view;
+mod in_firefox;
+mod japanese_titles;
+mod machine;
+mod notices;
+mod pages;
+mod policies;
+mod rooms_page;
+mod shop_and_calendar;
+mod todo_page;
 mod visitor;
 
 use std::{process::Command, time::Duration};
@@ -11,7 +23,9 @@ use store::testing::Postgres;
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
 use crate::harness::{
-    Desk, Output, clients, free_seats, request, seats_of, show_to_book,
+    Desk, Output,
+    clients::{self, Browser},
+    free_seats, request, seats_of, show_to_book,
     tls::{self, AUTHORITY},
 };
 use visitor::{
@@ -211,7 +225,10 @@ async fn other_sites_can_not_decide_approvals() {
     assert_eq!(status_of(&desk, &id), "pending");
     let same = ("sec-fetch-site", "same-origin");
     let answer = visitor.post(&path, &good, &[same]).await;
-    assert_eq!(answer.header("location"), Some("/?done=once"));
+    assert_eq!(
+        answer.header("location"),
+        Some("/console/approvals?done=once")
+    );
     assert_eq!(status_of(&desk, &id), "approved");
 }
 
@@ -311,9 +328,14 @@ async fn a_stream_ends_with_its_session() {
     let visitor = Visitor::enter(&desk).await;
     let (_, long) = visitor.listen().await.unwrap();
     ends(short).await;
+    // Those of pages on which nothing changes too.
+    let rooms = visitor.watch("/console/rooms/events").await;
+    let clients = visitor.watch("/console/connect/events").await;
     let body = format!("form={}", visitor.token);
     visitor.post("/console/sign-out", &body, &[]).await;
-    ends(long).await;
+    for stream in [long, rooms, clients] {
+        ends(stream).await;
+    }
 }
 
 /// Where keys are required, a person who is signed in needs none to stay.
@@ -393,8 +415,8 @@ async fn the_cookie_is_secure_over_tls() {
     assert!(answer.contains("data-form="), "{answer}");
 }
 
-/// A person in Chromium. Calls are held long enough for them to decide.
-async fn in_a_browser(cases: &str) {
+/// A person in a browser. Calls are held long enough for them to decide.
+pub async fn in_a_browser(browser: Browser, cases: &str) {
     let config = ASKS.replace("hold_seconds = 1", "hold_seconds = 120");
     let desk = Desk::with_config(&config).await;
     let show = show_to_book(&desk, "M001", 0).await;
@@ -403,24 +425,24 @@ async fn in_a_browser(cases: &str) {
     let url = desk.url("");
     let mut arguments = vec![cases, url.as_str(), schedule_id];
     arguments.extend(free.iter().take(5).map(String::as_str));
-    let output = clients::node(&desk.place, "console.mjs", &arguments).await;
+    let output = clients::in_browser(browser, &desk.place, "console.mjs", &arguments).await;
     output.ok();
 }
 
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn people_decide_in_a_browser() {
-    in_a_browser("deciding").await;
+    in_a_browser(Browser::Chromium, "deciding").await;
 }
 
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn concurrent_decisions_are_shown_in_a_browser() {
-    in_a_browser("meeting").await;
+    in_a_browser(Browser::Chromium, "meeting").await;
 }
 
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn people_read_in_a_browser() {
-    in_a_browser("reading").await;
+    in_a_browser(Browser::Chromium, "reading").await;
 }

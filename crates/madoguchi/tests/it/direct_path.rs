@@ -6,9 +6,10 @@ mod corpus;
 use std::sync::Arc;
 
 use desk::{
-    Settings, ledger,
+    Settings,
     settings::{self, Policy},
     state::{DeskState, OpenState, Secret},
+    tables::TABLES,
 };
 use kit::{Store, time::Clock};
 use serde_json::{Value, json};
@@ -118,8 +119,9 @@ impl BothPaths {
         let url = DatabaseUrl::Sqlite(directory.path().join("desk.db"));
         let database = Database::open(&url, Options::default()).await.unwrap();
         let rows: Arc<dyn Store> = Arc::new(database);
-        rows.migrate(ledger::MIGRATIONS).await.unwrap();
-        rows.migrate(kit::usage::MIGRATIONS).await.unwrap();
+        for migrations in TABLES {
+            rows.migrate(migrations).await.unwrap();
+        }
         let secret = Secret::random();
         let state = DeskState::new(move || {
             let state = OpenState::new(Arc::clone(&rows), secret.clone());
@@ -151,7 +153,7 @@ async fn open(desk: &Arc<desk::Desk>, endpoints: &Endpoints, sites: &mut Vec<Sit
     own.socket = true;
     let mut ports = [0; 2];
     let routers = [
-        http::router(desk, endpoints, console::router(desk)),
+        http::router(desk, endpoints, console::router(desk, Default::default())),
         own_port::router(own),
     ];
     for (port, router) in ports.iter_mut().zip(routers) {

@@ -20,19 +20,21 @@ mod socket;
 pub mod terminal;
 pub mod tls;
 
+use std::{fs, io::Write as _};
+
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
 pub use desk::{Desk, modern_headers, post};
-pub use fake_time::fake_time;
+pub use fake_time::FakeClock;
 pub use http::{
     Answer, Session, TryAnswer, connect_from, request, request_over, try_request, upgrade_head,
 };
 pub use mail::MailServer;
 pub use peer::Peer;
 pub use pipe::Pipe;
-pub use place::{Output, Place};
+pub use place::{Output, Place, is_root};
 pub use relay::Relay;
 pub use socket::Socket;
 pub use terminal::Terminal;
@@ -90,6 +92,15 @@ pub fn initialize(id: u64, version: &str) -> Value {
 
 pub fn initialized() -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
+}
+
+/// Reports what can't be tried on this machine. `scripts/test` counts it.
+pub fn skipped(what: &str) {
+    println!("skipped: {what}");
+    let list = clients::environment().join("skipped.txt");
+    let list = fs::File::options().create(true).append(true).open(list);
+    // Without `scripts/test` there is no such place.
+    let _ = list.and_then(|mut list| writeln!(list, "{what}"));
 }
 
 /// The result of a message that must have one.

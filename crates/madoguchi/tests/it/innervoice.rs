@@ -3,9 +3,11 @@
 
 mod changes;
 mod crash;
+mod in_browser;
 mod mail;
 mod reminders;
 mod repeats;
+mod wires;
 
 use std::time::Duration;
 

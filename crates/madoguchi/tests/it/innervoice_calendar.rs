@@ -2,6 +2,7 @@
 //! parser.
 
 mod caldav;
+mod wires;
 
 use serde_json::{Value, json};
 use store::testing::Postgres;

@@ -140,16 +140,10 @@ async fn a_caller_can_have_only_so_many_answers_kept() {
 #[tokio::test]
 async fn what_was_acknowledged_survives_a_kill() {
     let place = crate::harness::Place::new();
-    let mut acknowledged: Vec<(String, String)> = Vec::new();
+    let mut acknowledged: Vec<Acknowledged> = Vec::new();
     for round in 0..4u64 {
         let desk = Desk::setup().place(&place).start().await;
-        for (reservation, seat) in &acknowledged {
-            let arguments = json!({ "reservation_id": reservation });
-            let found = desk
-                .call("cinema", "get_reservation_details", arguments)
-                .await;
-            assert_eq!(structured(&found)["reservation"]["seat_ids"], json!([seat]));
-        }
+        all_are_there(&desk, &acknowledged).await;
         let shows = [
             show_to_book(&desk, "M003", 0).await,
             show_to_book(&desk, "M004", 1).await,
@@ -167,7 +161,11 @@ async fn what_was_acknowledged_survives_a_kill() {
                     let Some(id) = book(port, &show, &seat).await else {
                         continue;
                     };
-                    done.push((id, seat));
+                    done.push(Acknowledged {
+                        id,
+                        show: show.clone(),
+                        seat,
+                    });
                     so_far.fetch_add(1, Ordering::Relaxed);
                 }
                 done
@@ -185,11 +183,33 @@ async fn what_was_acknowledged_survives_a_kill() {
         !acknowledged.is_empty(),
         "every round was killed before its first booking"
     );
-    // No seat was acknowledged to two.
     let desk = Desk::setup().place(&place).start().await;
-    let ids: BTreeSet<&String> = acknowledged.iter().map(|(id, _)| id).collect();
-    assert_eq!(ids.len(), acknowledged.len());
-    drop(desk);
+    all_are_there(&desk, &acknowledged).await;
+    let seat = |one: &Acknowledged| (one.show.to_string(), one.seat.clone());
+    let seats: BTreeSet<(String, String)> = acknowledged.iter().map(seat).collect();
+    assert_eq!(
+        seats.len(),
+        acknowledged.len(),
+        "a seat was acknowledged to two"
+    );
+}
+
+struct Acknowledged {
+    id: String,
+    show: Value,
+    seat: String,
+}
+
+async fn all_are_there(desk: &Desk, acknowledged: &[Acknowledged]) {
+    for one in acknowledged {
+        let arguments = json!({ "reservation_id": one.id });
+        let found = desk
+            .call("cinema", "get_reservation_details", arguments)
+            .await;
+        let reservation = &structured(&found)["reservation"];
+        assert_eq!(reservation["seat_ids"], json!([one.seat]));
+        assert_eq!(reservation["schedule_id"], one.show);
+    }
 }
 
 /// The reservation's id, if the booking was acknowledged.

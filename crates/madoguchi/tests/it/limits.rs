@@ -1,8 +1,18 @@
 //! The limit under load: exactly as many pass as it says, whichever processes on
 //! the same data they reach.
 
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use desk::{ledger, tables::TABLES};
+use kit::{
+    Result, Store,
+    sql::{Budget, Sql},
+};
 use serde_json::{Value, json};
-use store::testing::Postgres;
+use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
 
 use crate::harness::{Answer, Desk, Place, call, configured_keys, modern};
 
@@ -64,6 +74,54 @@ async fn two_desks_on_one_database_let_a_hundred_pass_together() {
     let url = Postgres::shared().create_database();
     let setup = || Desk::setup().config(HUNDRED).database(&url);
     let_a_hundred_pass_together(setup().start().await, setup().start().await).await;
+}
+
+/// Rows are added when they are needed, and nobody is refused meanwhile.
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn a_large_limit_costs_no_more_rows_than_requests() {
+    let url = Postgres::shared().create_database();
+    let config = "[limits]\nrequests_per_minute = { fixture = 1000000 }\n";
+    let setup = || Desk::setup().config(config).database(&url);
+    let desks = [setup().start().await, setup().start().await];
+    let began = Instant::now();
+    assert_eq!(passed(&[post(desks[0].port).await]), 1);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    let ports = (0..300).map(|at| desks[at % 2].port);
+    let answers = futures::future::join_all(ports.map(post)).await;
+    assert_eq!(passed(&answers), 300);
+    let few = "DO $$ BEGIN ASSERT (SELECT COUNT(*) FROM madoguchi.desk_slots) < 700; END $$";
+    store::testing::run(&url, few);
+}
+
+#[tokio::test]
+async fn rows_of_callers_who_no_longer_call_are_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = DatabaseUrl::Sqlite(directory.path().join("desk.db"));
+    let database = Database::open(&url, Options::default()).await.unwrap();
+    let rows: Arc<dyn Store> = Arc::new(database);
+    for migrations in TABLES {
+        rows.migrate(migrations).await.unwrap();
+    }
+    let now = 2 * ledger::KEPT_MS;
+    let slots = move |sql: &mut dyn Sql| {
+        sql.execute(
+            "INSERT INTO desk_slots (caller, counter, slot, at_ms) VALUES
+                 ('gone', 'rooms', 0, 0), ('gone', 'rooms', 1, 1), ('here', 'rooms', 0, 0),
+                 ('here', 'rooms', 1, $1), ('here', 'todo', 0, 1)",
+            &[now.into()],
+        )
+    };
+    rows.transaction(Budget::default(), slots).await.unwrap();
+    ledger::purge(&rows, now).await.unwrap();
+    let left = |sql: &mut dyn Sql| {
+        let left = sql.query("SELECT caller || ' ' || counter FROM desk_slots", &[])?;
+        left.iter()
+            .map(|row| row.text(0))
+            .collect::<Result<Vec<_>>>()
+    };
+    let left = rows.query(Budget::default(), left).await.unwrap();
+    assert_eq!(left, ["here rooms", "here rooms"]);
 }
 
 #[tokio::test]

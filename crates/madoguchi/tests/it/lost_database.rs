@@ -12,12 +12,12 @@ use std::{
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use store::testing::{Postgres, Proxy, Server};
+use store::testing::{Postgres, PostgresNode, Proxy};
 
 use crate::{
     audit::Trail,
     harness::{
-        Desk, Place, call, configured_keys, fake_time, free_seats, mentions, post, refused,
+        Desk, FakeClock, Place, call, configured_keys, free_seats, mentions, post, refused,
         seats_of, show_to_book, structured,
     },
 };
@@ -132,7 +132,7 @@ fn next(free: &Mutex<Vec<String>>) -> Option<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn bookings_go_on_through_restarts_and_are_recorded_once() {
-    let mut server = blocking(Server::start_new).await;
+    let mut server = blocking(PostgresNode::start_new).await;
     let url = server.url();
     let office = BoxOffice::open(&url).await;
     for restart in 0..5 {
@@ -156,7 +156,7 @@ async fn bookings_go_on_through_restarts_and_are_recorded_once() {
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn bookings_go_on_at_a_promoted_standby() {
     let (mut primary, standby) = blocking(|| {
-        let primary = Server::start_new();
+        let primary = PostgresNode::start_new();
         let standby = primary.start_standby();
         (primary, standby)
     })
@@ -204,7 +204,7 @@ async fn says_so(desk: &Desk, unknown: &str, environment: &[(&str, &str)]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn a_desk_without_its_database_says_so_and_comes_back_by_itself() {
-    let mut server = blocking(Server::start_new).await;
+    let mut server = blocking(PostgresNode::start_new).await;
     let url = server.url();
     let config =
         "[database]\nwait_for_primary = 1\n[limits]\nrequests_per_minute = { fixture = 100 }\n";
@@ -277,17 +277,73 @@ async fn a_desk_without_its_database_says_so_and_comes_back_by_itself() {
     drop(server);
 }
 
-/// A desk whose machine shows another time, and jumps on top of it.
-async fn desk_at(place: &Place, url: &str, clock: &std::path::Path) -> Desk {
-    Desk::setup()
-        .place(place)
-        .database(url)
-        .env("LD_PRELOAD", fake_time().to_str().unwrap())
-        .env("FAKETIME_TIMESTAMP_FILE", clock.to_str().unwrap())
-        .env("FAKETIME_NO_CACHE", "1")
-        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+/// A desk that is started while there is no server waits for it, and is not ready before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn a_desk_that_starts_without_its_database_waits_for_it() {
+    let mut server = blocking(PostgresNode::start_new).await;
+    let url = server.url();
+    server.stop();
+    let started = Instant::now();
+    let desk = Desk::setup()
+        .config("[database]\nwait_for_primary = 20\n")
+        .database(&url)
+        .start();
+    let back = async {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let back = started.elapsed();
+        let server = blocking(move || {
+            server.start();
+            server
+        });
+        (server.await, back)
+    };
+    let ready = async {
+        let desk = desk.await;
+        (desk, started.elapsed())
+    };
+    let ((_server, back), (desk, ready)) = futures::join!(back, ready);
+    assert!(ready > back, "ready after {ready:?}, without a database");
+    let room = json!({ "roomName": "r" });
+    desk.ok("rooms", "create_room", room).await;
+}
+
+/// Reads in rooms that lose their connection half-way are repeated.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn reads_in_rooms_survive_cut_connections() {
+    let server = blocking(PostgresNode::start_new).await;
+    let proxy = Proxy::start(server.port());
+    let desk = Desk::setup()
+        .config("[database]\nwait_for_primary = 20\n")
+        .database(&server.url_at(proxy.port()))
         .start()
-        .await
+        .await;
+    let room = json!({ "roomName": "r" });
+    desk.ok("rooms", "create_room", room.clone()).await;
+    let reads = async {
+        loop {
+            desk.ok("rooms", "list_rooms", json!({ "agentName": "nobody" }))
+                .await;
+            desk.ok("rooms", "get_messages", room.clone()).await;
+        }
+    };
+    let cuts = async {
+        for _ in 0..10 {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            proxy.cut();
+        }
+    };
+    tokio::select! {
+        () = reads => {}
+        () = cuts => {}
+    }
+}
+
+/// A desk whose machine shows another time, and jumps on top of it.
+async fn desk_at(place: &Place, url: &str, clock: &FakeClock) -> Desk {
+    let setup = Desk::setup().place(place).database(url);
+    setup.clock(clock).start().await
 }
 
 /// Holds, keys and leases go by the clock of PostgreSQL, so a desk on a machine whose
@@ -299,7 +355,8 @@ async fn a_wrong_clock_ends_nothing_early_and_revives_nothing() {
     let place = Place::new();
     let environment = [("MADOGUCHI_DATABASE__URL", &*url)];
     place.load_demo(&environment.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let (early, late) = (place.file("early", "-5h\n"), place.file("late", "+5h\n"));
+    let clock = |name, distance| FakeClock::new(&place, name, distance);
+    let (early, late) = (clock("early", "-5h"), clock("late", "+5h"));
     let desks = [
         desk_at(&place, &url, &early).await,
         desk_at(&place, &url, &late).await,
@@ -342,9 +399,8 @@ async fn a_wrong_clock_ends_nothing_early_and_revives_nothing() {
             assert_eq!(list.status, 200, "{}", list.text());
         }
         // Now the clocks jump while the desks run.
-        for (clock, time) in [(&early, "+9h\n"), (&late, "-9h\n")] {
-            std::fs::rename(place.file("fresh", time), clock).unwrap();
-        }
+        early.set("+9h");
+        late.set("-9h");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
@@ -353,5 +409,28 @@ async fn a_wrong_clock_ends_nothing_early_and_revives_nothing() {
             .call_as(&short, "cinema", "get_movie_list", json!({}))
             .await;
         assert_eq!(list.status, 401, "an expired key lives: {}", list.text());
+    }
+}
+
+/// An agent at one desk is online at the other, whatever the time is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn a_wrong_clock_takes_no_agent_offline() {
+    let (place, url) = (Place::new(), Postgres::shared().create_database());
+    let clock = |name, distance| FakeClock::new(&place, name, distance);
+    let (early, late) = (clock("early", "-5h"), clock("late", "+5h"));
+    let desks = [
+        desk_at(&place, &url, &early).await,
+        desk_at(&place, &url, &late).await,
+    ];
+    let room = json!({ "roomName": "r" });
+    desks[0].ok("rooms", "create_room", room.clone()).await;
+    for (desk, agent) in desks.iter().zip(["one", "two"]) {
+        let member = json!({ "agentName": agent, "roomName": "r" });
+        desk.ok("rooms", "enter_room", member).await;
+    }
+    for desk in &desks {
+        let users = desk.ok("rooms", "list_room_users", room.clone()).await;
+        assert_eq!(users["onlineCount"], 2, "{users}");
     }
 }

@@ -35,6 +35,8 @@ pages! {
     readme_ja: "README.ja.md",
     approve_and_audit: "docs/approve-and-audit.md",
     approve_and_audit_ja: "docs/ja/approve-and-audit.md",
+    back_up: "docs/back-up.md",
+    back_up_ja: "docs/ja/back-up.md",
     be_reminded: "docs/be-reminded.md",
     be_reminded_ja: "docs/ja/be-reminded.md",
     book_seats: "docs/book-seats.md",
@@ -42,6 +44,8 @@ pages! {
     clients: "docs/clients.md",
     configure: "docs/configure.md",
     configure_ja: "docs/ja/configure.md",
+    console: "docs/console.md",
+    console_ja: "docs/ja/console.md",
     connect: "docs/connect.md",
     connect_ja: "docs/ja/connect.md",
     install: "docs/install.md",
@@ -63,7 +67,7 @@ pages! {
 }
 
 fn follow(page: &str) {
-    if !page.ends_with("postgres.md") {
+    if !page.ends_with("postgres.md") && !page.ends_with("back-up.md") {
         return runner::run(page);
     }
     let shown = "postgres://desk:secret@127.0.0.1/madoguchi".to_owned();

@@ -11,7 +11,10 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
-use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
+use tokio_tungstenite::{
+    WebSocketStream, client_async,
+    tungstenite::{Message, client::IntoClientRequest},
+};
 
 use crate::harness::{
     Desk, Output, Place, clients, mentions, modern, plain, request, result, structured,
@@ -31,8 +34,12 @@ fn secure(desk: &Desk, scheme: &str) -> String {
 type Socket = WebSocketStream<tokio_rustls::client::TlsStream<TcpStream>>;
 
 async fn socket(desk: &Desk, authority: &Authority) -> Socket {
-    let stream = authority.connect(desk.port).await;
     let url = format!("{}/ws/fixture", secure(desk, "wss"));
+    socket_at(desk.port, url, authority).await
+}
+
+async fn socket_at(port: u16, url: impl IntoClientRequest + Unpin, by: &Authority) -> Socket {
+    let stream = by.connect(port).await;
     client_async(url, stream).await.unwrap().0
 }
 
@@ -310,7 +317,7 @@ async fn calls_to_a_desk_that_signed_its_certificate_itself() {
 fn other_machines_are_let_in_only_with_tls_and_keys_or_on_purpose() {
     let place = Place::new();
     Authority::new().issue().install(&place);
-    for section in ["http", "merchant_listener"] {
+    for section in ["http", "merchant_listener", "innervoice_listener"] {
         for combination in 0..8 {
             let has = |bit: u8| combination & bit != 0;
             let (encrypted, keys, trusted) = (has(1), has(2), has(4));
@@ -334,6 +341,34 @@ fn other_machines_are_let_in_only_with_tls_and_keys_or_on_purpose() {
             assert_eq!(said.contains("require_key = true"), !keys, "{said}");
         }
     }
+}
+
+/// The port that a voice client connects to.
+#[tokio::test]
+async fn the_own_port_of_innervoice_takes_encrypted_sockets_only() {
+    let place = Place::new();
+    let authority = Authority::of(&place);
+    authority.issue().install(&place);
+    let setup = Desk::setup().place(&place).config(&tls::config(&place));
+    let desk = setup.own_port("--innervoice-port").start().await;
+    let url = format!("wss://localhost:{}/", desk.own_port);
+    let list = plain(
+        1,
+        "tools/call",
+        json!({ "name": "calendar.list", "arguments": {} }),
+    );
+    let mut keyless = socket_at(desk.own_port, &*url, &authority).await;
+    assert_eq!(ask(&mut keyless, &list).await["error"]["code"], 401);
+    let key = format!("Bearer {}", place.create_key(&["phone"]));
+    let mut request = url.into_client_request().unwrap();
+    let headers = request.headers_mut();
+    headers.insert("authorization", key.parse().unwrap());
+    let mut keyed = socket_at(desk.own_port, request, &authority).await;
+    assert_eq!(result(&ask(&mut keyed, &list).await)["status"], "ok");
+    let plainly = tokio_tungstenite::connect_async(format!("ws://localhost:{}/", desk.own_port));
+    assert!(plainly.await.is_err());
+    let announced = format!("wss://127.0.0.1:{}", desk.own_port);
+    mentions(&desk.log(), &[&announced]);
 }
 
 #[tokio::test]

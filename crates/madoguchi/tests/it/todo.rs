@@ -2,6 +2,7 @@
 //! files.
 
 mod clients;
+mod refusals;
 
 use std::{fs, path::PathBuf, time::Duration};
 

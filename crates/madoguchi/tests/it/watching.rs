@@ -1,10 +1,12 @@
 //! A watched seat map tells its watchers, whoever books, in both eras.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Desk, Pipe, Socket, call, initialize, initialized, modern, plain, result, show_to_book,
-    structured,
+    Desk, Pipe, Socket, call, initialize, initialized, modern, plain, refused, result,
+    show_to_book, structured,
 };
 
 /// Waits for a notification with this method.
@@ -15,6 +17,13 @@ async fn notified(socket: &mut Socket, method: &str) -> Value {
             return message;
         }
     }
+}
+
+/// Nothing came that was not read yet.
+async fn hears_nothing(socket: &mut Socket) {
+    socket.send(&plain(77, "ping", json!({}))).await;
+    let next = socket.receive().await;
+    assert_eq!(next["id"], 77, "{next}");
 }
 
 #[tokio::test]
@@ -54,9 +63,14 @@ async fn bookings_of_another_process_reach_subscribers_of_both_eras() {
     let update = notified(&mut older, "notifications/resources/updated").await;
     assert_eq!(update["params"]["uri"], uri.as_str());
 
-    // And one in this process; a refused booking is no change.
+    // A refused booking is no change. And one in this process.
     let taken = json!({ "schedule_id": schedule, "seat_ids": ["A1"] });
-    desk.call("cinema", "reserve_seats", taken).await;
+    let answer = desk.call("cinema", "reserve_seats", taken).await;
+    refused(&answer, "SEATS_TAKEN");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for socket in [&mut newer, &mut older] {
+        hears_nothing(socket).await;
+    }
     let free = json!({ "schedule_id": schedule, "seat_ids": ["A2"] });
     desk.ok("cinema", "reserve_seats", free).await;
     notified(&mut newer, "notifications/resources/updated").await;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::store::Product;
 pub use documents::quoted;
-use documents::{bodies, wanted_settings};
+use documents::{bodies, is_same_setting, wanted_settings};
 
 /// The index, as the document names it.
 const INDEX: &str = "products";
@@ -209,7 +209,10 @@ impl Meilisearch {
         let path = format!("/indexes/{INDEX}/settings");
         let current: Map<String, Value> = self.send(Method::GET, &path, None, SYNC).await?;
         let mut wanted = wanted_settings(current.get("rankingRules"), synonyms);
-        wanted.retain(|name, value| current.get(name) != Some(value));
+        wanted.retain(|name, value| {
+            let current = current.get(name);
+            current.is_none_or(|current| !is_same_setting(name, current, value))
+        });
         if wanted.is_empty() {
             return Ok(None);
         }

@@ -10,7 +10,7 @@ use std::{
 use kit::{
     Blocking, Result,
     counter::Problem,
-    rows::{self, Fields},
+    file_rows::{self, Fields},
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -63,7 +63,7 @@ fn read(
 ) -> Result<BTreeSet<String>> {
     let mut unknown = BTreeSet::new();
     let mut batch = Batch::default();
-    let read = rows::read(path, consumed, &row::REQUIRED, |line, fields| {
+    let read = file_rows::read(path, consumed, &row::REQUIRED, |line, fields| {
         if skip > 0 {
             skip -= 1;
             return true;

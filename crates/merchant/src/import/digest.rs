@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use kit::{Result, rows::unreadable};
+use kit::{Result, file_rows::unreadable};
 use sha2::{Digest, Sha256};
 
 /// A hash of a file's contents, and how many bytes it has.

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use kit::{Error, Result, counter::Problem, rows::unreadable, text::clean};
+use kit::{Error, Result, counter::Problem, file_rows::unreadable, text::clean};
 
 /// A larger file is a mistake.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;

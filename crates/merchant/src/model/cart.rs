@@ -53,7 +53,7 @@ pub struct Article {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct CartLine {
     pub product_id: i64,
     pub sku: String,
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Line {
     pub refund_days: u32,
 }
 
-impl Line {
+impl CartLine {
     pub fn new(article: &Article, quantity: i64) -> Result<Self> {
         Ok(Self {
             product_id: article.id,
@@ -97,7 +97,7 @@ pub struct Cart {
     /// `cart_` and 130 random bits: whoever knows it may see the cart.
     pub id: String,
     pub merchant: Merchant,
-    pub lines: Vec<Line>,
+    pub lines: Vec<CartLine>,
     pub quote: Quote,
     pub address: Option<Address>,
     pub created: Timestamp,
@@ -108,7 +108,7 @@ impl Cart {
     /// `lines` and `quote` belong together: see [`Quote`].
     pub fn new(
         merchant: Merchant,
-        lines: Vec<Line>,
+        lines: Vec<CartLine>,
         quote: Quote,
         address: Option<Address>,
         now: Timestamp,

@@ -6,7 +6,7 @@ use kit::Result;
 use serde_json::{Value, json};
 
 use super::{
-    cart::{Article, Line},
+    cart::{Article, CartLine},
     decimal::Decimal,
     errors::{self, Shortage},
     limits::MAX_ITEMS,
@@ -86,7 +86,7 @@ impl CartPlan {
     }
 
     /// The lines of a cart with other quantities. New products come last.
-    pub fn changed(lines: &[Line], quantities: &NewQuantities) -> Result<Self> {
+    pub fn changed(lines: &[CartLine], quantities: &NewQuantities) -> Result<Self> {
         let mut wanted: Vec<PlanItem> = lines
             .iter()
             .map(|line| PlanItem {
@@ -114,7 +114,7 @@ impl CartPlan {
     }
 
     /// Whether these lines are what is wanted.
-    pub fn is_of(&self, lines: &[Line]) -> bool {
+    pub fn is_of(&self, lines: &[CartLine]) -> bool {
         let lines = lines.iter().map(|line| (line.product_id, line.quantity));
         let wanted = self
             .wanted
@@ -134,7 +134,7 @@ impl CartPlan {
     /// The plan with the shop's own names and prices. `articles`: those of
     /// [`CartPlan::product_ids`] that the shop has, in any order. One unknown or
     /// insufficient product refuses the whole cart.
-    pub fn lines(&self, articles: &[Article]) -> Result<Vec<Line>> {
+    pub fn lines(&self, articles: &[Article]) -> Result<Vec<CartLine>> {
         let by_id: HashMap<i64, &Article> = articles
             .iter()
             .map(|article| (article.id, article))
@@ -164,7 +164,7 @@ impl CartPlan {
         }
         found
             .into_iter()
-            .map(|(article, quantity)| Line::new(article, quantity))
+            .map(|(article, quantity)| CartLine::new(article, quantity))
             .collect()
     }
 }

@@ -6,7 +6,7 @@ use kit::Warning;
 use serde_json::{Value, json};
 
 use super::{
-    cart::Line,
+    cart::CartLine,
     decimal::{Decimal, InvalidNumber},
     money::Yen,
     plan::{echo, product_id},
@@ -25,9 +25,9 @@ fn price_changed(product_id: i64, passed: Value, current: Yen) -> Warning {
 }
 
 /// Warns where a product in both carts has another price in the new one.
-pub fn price_changes(old: &[Line], new: &[Line]) -> Vec<Warning> {
-    let price = |line: &Line| {
-        let same = |other: &&Line| other.product_id == line.product_id;
+pub fn price_changes(old: &[CartLine], new: &[CartLine]) -> Vec<Warning> {
+    let price = |line: &CartLine| {
+        let same = |other: &&CartLine| other.product_id == line.product_id;
         let before = old.iter().find(same)?.unit_price;
         (before != line.unit_price)
             .then(|| price_changed(line.product_id, json!(before), line.unit_price))
@@ -38,8 +38,9 @@ pub fn price_changes(old: &[Line], new: &[Line]) -> Vec<Warning> {
 /// Compares the `products` that an agent passed with the lines of its cart. Their
 /// prices (`price_jpy` and `price_cents`) are never used, but the customer should
 /// know that they differ.
-pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<Warning> {
-    let mut lines: HashMap<i64, &Line> = lines.iter().map(|line| (line.product_id, line)).collect();
+pub fn price_warnings(products: &[Value], lines: &[CartLine]) -> Vec<Warning> {
+    let mut lines: HashMap<i64, &CartLine> =
+        lines.iter().map(|line| (line.product_id, line)).collect();
     let mut warnings = Vec::new();
     for product in products {
         let id = product_id(&product["id"]).or_else(|| product_id(&product["product_id"]));
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn passed_prices_only_warn() {
-        let lines = [Line::new(&article(1, 1980), 1).unwrap()];
+        let lines = [CartLine::new(&article(1, 1980), 1).unwrap()];
         let warned = |product: Value| {
             let mut warnings = json!(price_warnings(&[product], &lines));
             for warning in warnings.as_array_mut().unwrap() {

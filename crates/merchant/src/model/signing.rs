@@ -1,5 +1,5 @@
 //! The merchant's authorization of a cart: a JWT, signed with ES256, with the hash of
-//! the contents.
+//! the contents. `state.rs` reads the key from `signing_key_file`.
 
 use std::{fmt, time::Duration};
 
@@ -89,6 +89,11 @@ impl Signer {
             key_id,
             audience,
         })
+    }
+
+    /// The id of the key in the merchant's DID document.
+    pub fn key_id(&self) -> &str {
+        &self.key_id
     }
 
     /// The `PUBLIC KEY` that others verify with.

@@ -3,7 +3,7 @@
 use kit::Result;
 
 use super::{
-    cart::{Line, Quote},
+    cart::{CartLine, Quote},
     errors,
     money::{Rounding, TaxRate, Yen},
 };
@@ -38,7 +38,7 @@ impl Default for Terms {
 impl Terms {
     /// The tax is rounded once, on the sum. Rounding each line would make the same goods
     /// cost more or less in two lines.
-    pub fn quote(&self, lines: &[Line]) -> Result<Quote> {
+    pub fn quote(&self, lines: &[CartLine]) -> Result<Quote> {
         let subtotal = lines
             .iter()
             .try_fold(Yen::ZERO, |sum, line| sum.checked_add(line.total))
@@ -101,7 +101,7 @@ mod tests {
     use crate::model::cart::Article;
 
     fn quote(terms: &Terms, goods: &[(i64, i64)]) -> Result<[i64; 4]> {
-        let lines: Vec<Line> = goods
+        let lines: Vec<CartLine> = goods
             .iter()
             .map(|(quantity, price)| {
                 let article = Article {
@@ -109,7 +109,7 @@ mod tests {
                     price: Yen::new(*price).unwrap(),
                     ..Article::default()
                 };
-                Line::new(&article, *quantity).unwrap()
+                CartLine::new(&article, *quantity).unwrap()
             })
             .collect();
         let quote = terms.quote(&lines)?;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{
     address::Address,
-    cart::{Article, Cart, Line, Merchant, PaymentMethod},
+    cart::{Article, Cart, CartLine, Merchant, PaymentMethod},
     money::Yen,
     signing::{DEFAULT_AUDIENCE, Signer, default_key_id},
     terms::Terms,
@@ -36,9 +36,9 @@ pub fn article(id: i64, price: i64) -> Article {
 }
 
 pub fn cart_of(terms: &Terms, goods: &[(Article, i64)], with_address: bool) -> Cart {
-    let lines: Vec<Line> = goods
+    let lines: Vec<CartLine> = goods
         .iter()
-        .map(|(article, quantity)| Line::new(article, *quantity).unwrap())
+        .map(|(article, quantity)| CartLine::new(article, *quantity).unwrap())
         .collect();
     let quote = terms.quote(&lines).unwrap();
     let address = json!({

@@ -1,6 +1,6 @@
 //! Carts as they were quoted, until they expire.
 
-use kit::{Param, Result, Sql};
+use kit::{Error, Param, Result, Sql};
 
 /// A cart is kept for a day after it ends, so that its caller learns that it has
 /// expired.
@@ -65,6 +65,38 @@ pub fn cart(sql: &mut dyn Sql, id: &str) -> Result<Option<StoredCart>> {
         })
     })
     .transpose()
+}
+
+/// A cart in a list.
+pub struct ListedCart {
+    pub cart: String,
+    pub is_reserved: bool,
+    pub caller: String,
+    pub created_at: i64,
+    pub expires_at: i64,
+    pub is_cancelled: bool,
+}
+
+/// A page of all carts. Those that expire last come first, which are the newest.
+pub fn listed_carts(sql: &mut dyn Sql, (offset, limit): (usize, usize)) -> Result<Vec<ListedCart>> {
+    let number = |count: usize| i64::try_from(count).map_err(Error::internal);
+    sql.query(
+        "SELECT cart, is_reserved, caller, created_at, expires_at, cancelled_at \
+         FROM merchant_carts ORDER BY expires_at DESC, id LIMIT $1 OFFSET $2",
+        &[Param::Int(number(limit)?), Param::Int(number(offset)?)],
+    )?
+    .iter()
+    .map(|row| {
+        Ok(ListedCart {
+            cart: row.text(0)?,
+            is_reserved: row.int(1)? == 1,
+            caller: row.text(2)?,
+            created_at: row.int(3)?,
+            expires_at: row.int(4)?,
+            is_cancelled: row.opt_int(5)?.is_some(),
+        })
+    })
+    .collect()
 }
 
 /// Ends the cart and releases what it has reserved.

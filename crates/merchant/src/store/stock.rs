@@ -147,3 +147,43 @@ pub fn set_stock(
     )?;
     Ok(Some(Ok(StockChange { before, after })))
 }
+
+/// The stock of a product, including what is reserved.
+pub fn whole_stock(sql: &mut dyn Sql, product_id: i64) -> Result<Option<i64>> {
+    sql.query_one(
+        "SELECT stock FROM merchant_products WHERE id = $1",
+        &[Param::Int(product_id)],
+    )?
+    .map(|row| row.int(0))
+    .transpose()
+}
+
+/// A change of the stock that was made by hand.
+pub struct LoggedChange {
+    pub before: i64,
+    pub after: i64,
+    pub reason: Option<String>,
+    pub caller: String,
+    pub changed_at: i64,
+}
+
+/// The last changes of a product's stock, newest first.
+pub fn stock_changes(sql: &mut dyn Sql, product_id: i64, most: i64) -> Result<Vec<LoggedChange>> {
+    sql.query(
+        "SELECT stock_before, stock_after, reason, caller, changed_at \
+         FROM merchant_stock_changes WHERE product_id = $1 \
+         ORDER BY changed_at DESC, id LIMIT $2",
+        &[Param::Int(product_id), Param::Int(most)],
+    )?
+    .iter()
+    .map(|row| {
+        Ok(LoggedChange {
+            before: row.int(0)?,
+            after: row.int(1)?,
+            reason: row.opt_text(2)?,
+            caller: row.text(3)?,
+            changed_at: row.int(4)?,
+        })
+    })
+    .collect()
+}

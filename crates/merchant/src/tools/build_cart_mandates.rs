@@ -72,6 +72,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("カートマンデートの作成")
     .idempotency_key("idempotency_key")
     .rules(errors::CART_RULES)
     .explain_unknown(|argument| wishes::refusal(argument).map(errors::no_cart_made))

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool, context::Language,
+    Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool,
+    context::{Change, Language},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("カート取消")
     .normalise(|_, arguments| arguments::trimmed(arguments, "cart_id"))
 }
 
@@ -62,6 +64,7 @@ fn handle(
     let mut released = Vec::new();
     if !has_expired {
         store::cancel_cart(sql, &input.cart_id, now)?;
+        context.changed(Change::Page);
         if stored.is_reserved {
             let cart: Cart = serde_json::from_str(&stored.cart).map_err(Error::internal)?;
             released.extend(cart.lines.iter().map(|line| Released {

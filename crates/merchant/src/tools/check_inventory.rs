@@ -38,6 +38,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("在庫確認")
     .rules(&[errors::IDS_TYPE])
     .normalise(|_, arguments| arguments::integers(arguments, "product_ids"))
 }

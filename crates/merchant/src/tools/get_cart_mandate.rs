@@ -35,6 +35,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("カートマンデートの取得")
     .normalise(|_, arguments| arguments::trimmed(arguments, "cart_id"))
 }
 

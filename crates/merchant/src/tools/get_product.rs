@@ -59,6 +59,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::query(state, handle),
     )
+    .in_japanese("商品詳細")
     .rules(&[errors::IDS_TYPE])
     .normalise(|_, arguments| {
         arguments::integer(arguments, "product_id");

@@ -31,6 +31,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::waiting(state, handle),
     )
+    .in_japanese("商品検索")
     .normalise(|_, arguments| {
         for name in ["keywords", "category", "brand", "fields"] {
             arguments::texts(arguments, name);

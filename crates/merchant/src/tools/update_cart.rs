@@ -59,6 +59,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("カート変更")
     .rules(errors::CART_RULES)
     .explain_unknown(|argument| wishes::refusal(argument).map(errors::cart_unchanged))
     .normalise(|_, arguments| {

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Tool, context::Language};
+use kit::{
+    Context, Definition, Effect, Handler, Hints, Result, Sql, Tool,
+    context::{Change, Language},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +57,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         Handler::transaction(state, handle),
     )
+    .in_japanese("在庫更新")
     .idempotency_key("idempotency_key")
     .normalise(|_, arguments| {
         for name in ["product_id", "inventory_count", "change"] {
@@ -87,6 +91,7 @@ fn handle(
         Some(1..) => errors::stock_too_large(before, MOST_STOCK),
         _ => errors::stock_below_zero(before),
     })?;
+    context.changed(Change::Page);
     let available = store::inventory(sql, &[id], now)?.remove(&id).unwrap_or(0);
     let (before, after) = (changed.before, changed.after);
     Ok(Output {

@@ -12,10 +12,13 @@
 
 mod carts;
 mod changing_carts;
+mod console_page;
 mod holding;
 mod importing;
 mod index;
 mod meilisearch;
+#[cfg(target_arch = "x86_64")]
+mod meilisearch_real;
 mod meilisearch_server;
 mod meilisearch_trouble;
 mod meilisearch_wire;

@@ -8,7 +8,7 @@ use store::testing::Scratch;
 
 use crate::{
     carts::with,
-    meilisearch_server::{Seen, Server, client},
+    meilisearch_server::{Seen, Server},
     shop::{Shop, ids, on_all_pages, row},
 };
 
@@ -343,48 +343,4 @@ async fn what_meilisearch_does_not_find_the_embedded_index_may() {
     let nothing = shop.find("存在しない商品").await;
     assert_eq!(nothing["fallback"], true);
     shop.close().await;
-}
-
-/// Runs when `MEILISEARCH_URL` names a server whose index `products` is empty, and
-/// leaves it empty.
-#[tokio::test]
-async fn a_real_server_does_all_this() {
-    let Ok(url) = std::env::var("MEILISEARCH_URL") else {
-        println!("skipped: MEILISEARCH_URL is not set");
-        return;
-    };
-    let key = std::env::var("MEILISEARCH_MASTER_KEY").unwrap_or_else(|_| "masterKey123".into());
-    let client = client();
-    let stats = format!("{url}/indexes/products/stats");
-    let Ok(answer) = client.get(&stats).bearer_auth(&key).send().await else {
-        println!("skipped: there is no answer from MEILISEARCH_URL");
-        return;
-    };
-    let stats: Value = answer.json().await.unwrap();
-    if stats["code"] != "index_not_found" && stats["numberOfDocuments"] != 0 {
-        println!("skipped: the index there is in use: {stats}");
-        return;
-    }
-    let settings = Settings {
-        meilisearch_url: url.clone(),
-        meilisearch_master_key: key.clone(),
-        ..Settings::default()
-    };
-    let shop = crate::shop::with(settings).await;
-    shop.start_background();
-    shop.wait_until_in_step().await;
-    let answer = shop.remote(json!({"keywords": ["カレンダー"]})).await;
-    assert!(ids(&answer).contains(&1), "{answer:#}");
-    let cheap = json!({"keywords": ["むぎぼー"], "sort": "price_asc", "brand": ["むぎぼー"], "max_price": 2000});
-    let answer = shop.remote(cheap).await;
-    let prices: Vec<f64> = answer["products"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|product| product["price_jpy"].as_f64().unwrap())
-        .collect();
-    assert!(!prices.is_empty() && prices.is_sorted(), "{prices:?}");
-    shop.close().await;
-    let index = format!("{url}/indexes/products");
-    client.delete(index).bearer_auth(&key).send().await.unwrap();
 }

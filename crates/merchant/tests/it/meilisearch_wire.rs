@@ -19,7 +19,7 @@ const VARIES: &[&str] = &[
     "avgDocumentSize",
 ];
 
-async fn ask(url: &str, request: &Value) -> (u16, Value) {
+pub async fn ask(url: &str, request: &Value) -> (u16, Value) {
     let method = request["method"].as_str().unwrap().parse().unwrap();
     let url = format!("{url}{}", request["path"].as_str().unwrap());
     let mut asked = client().request(method, url);
@@ -35,7 +35,7 @@ async fn ask(url: &str, request: &Value) -> (u16, Value) {
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
-async fn task(url: &str, uid: &Value) -> Value {
+pub async fn task(url: &str, uid: &Value) -> Value {
     loop {
         let request = serde_json::json!({
             "method": "GET", "path": format!("/tasks/{uid}"), "key": "valid", "body": null,
@@ -49,7 +49,7 @@ async fn task(url: &str, uid: &Value) -> Value {
 }
 
 /// Panics where the two differ, except in values that vary.
-fn same(real: &Value, ours: &Value, place: &str) {
+pub fn same(real: &Value, ours: &Value, place: &str) {
     match (real, ours) {
         (Value::Object(real), Value::Object(ours)) => {
             let names = |map: &serde_json::Map<String, Value>| {

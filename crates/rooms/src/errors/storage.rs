@@ -31,6 +31,10 @@ pub fn storage(error: io::Error) -> Error {
             "The data directory is not writable.",
             "Ask the operator to make it writable.",
         ),
+        _ if kit::open_files::is_out_of_handles(&error) => (
+            "The program has too many files open.",
+            "Try again in a moment. If it persists, ask the operator to allow it more (LimitNOFILE).",
+        ),
         _ => match Obstacle::behind(&error) {
             Some(Obstacle::Symlink) => (
                 "The data directory contains a symbolic link where none is allowed. It was not followed.",
@@ -59,6 +63,12 @@ pub fn rooms_left_in_files(directory: &Path) -> Error {
         "Move them with: madoguchi move --to URL --only rooms. To keep them in files, set \
          AGENT_COMM_DATA_DIR or [rooms] data_dir to that directory.",
     )
+}
+
+/// The files are an old copy, and nothing may be added to it.
+pub fn rooms_moved() -> Error {
+    Error::new("DATA_MOVED", "These rooms were moved to another place.")
+        .next("Ask the operator to start this server again with the new configuration.")
 }
 
 /// Why a path was not opened.

@@ -23,7 +23,7 @@ pub const MAX_DEPTH: usize = 64;
 /// last two are only written when they are used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Line {
+pub struct MessageLine {
     pub id: String,
     #[serde(default, deserialize_with = "lenient")]
     pub room_name: String,
@@ -45,7 +45,7 @@ pub struct Line {
     pub client_message_id: Option<String>,
 }
 
-impl Line {
+impl MessageLine {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }
@@ -74,7 +74,7 @@ impl Line {
 /// text counts as damaged.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Head<'a> {
+pub struct IndexedLine<'a> {
     #[serde(borrow)]
     pub id: Cow<'a, str>,
     #[serde(borrow)]
@@ -87,7 +87,7 @@ pub struct Head<'a> {
     pub client_message_id: Option<Cow<'a, str>>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> IndexedLine<'a> {
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }
@@ -104,7 +104,7 @@ impl<'a> Head<'a> {
 /// What search looks at, borrowed from the line.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Glance<'a> {
+pub struct SearchedLine<'a> {
     #[serde(borrow)]
     pub agent_name: Cow<'a, str>,
     #[serde(borrow)]
@@ -113,7 +113,7 @@ pub struct Glance<'a> {
     timestamp: String,
 }
 
-impl<'a> Glance<'a> {
+impl<'a> SearchedLine<'a> {
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }
@@ -176,7 +176,7 @@ impl Draft {
     }
 
     /// Whether `line` is what this draft became when it was sent before.
-    pub fn became(&self, line: &Line) -> bool {
+    pub fn became(&self, line: &MessageLine) -> bool {
         self.agent == names::canonical(&line.agent_name)
             && self.client_id == line.client_message_id
             && self.text == line.message
@@ -219,8 +219,8 @@ pub struct Message {
     reply_to: Option<String>,
 }
 
-impl From<Line> for Message {
-    fn from(line: Line) -> Self {
+impl From<MessageLine> for Message {
+    fn from(line: MessageLine) -> Self {
         Self {
             id: line.id,
             room_name: None,
@@ -244,9 +244,9 @@ pub struct Form {
 }
 
 /// Messages as tools answer them.
-pub fn shown(lines: impl IntoIterator<Item = Line>, form: Form) -> Vec<Message> {
+pub fn shown(lines: impl IntoIterator<Item = MessageLine>, form: Form) -> Vec<Message> {
     let mut minute = String::new();
-    let message = |line: Line| {
+    let message = |line: MessageLine| {
         let room_name = form.with_rooms.then(|| line.room_name.clone());
         let mut message = Message {
             room_name,
@@ -280,19 +280,19 @@ mod tests {
 
     #[test]
     fn a_line_matches_the_seed_byte_for_byte() {
-        let line = Line::parse(SEED.as_bytes()).unwrap();
+        let line = MessageLine::parse(SEED.as_bytes()).unwrap();
         assert_eq!(serde_json::to_string(&line).unwrap(), SEED);
     }
 
     #[test]
     fn lines_of_the_original_server_are_read() {
         let line = r#"{"id":"6b0e","agentName":"system","message":"x","timestamp":"2025-06-17T09:27:18.123Z","mentions":[],"metadata":{"type":"system"}}"#;
-        let line = Line::parse(line.as_bytes()).unwrap();
+        let line = MessageLine::parse(line.as_bytes()).unwrap();
         assert_eq!(line.agent_name, "system");
         assert!(line.time().is_some());
         let bare = r#"{"id":"6b0f","agentName":"a","message":"x","timestamp":"2025-06-17T09:27:18Z","mentions":[]}"#;
-        assert!(Head::parse(bare.as_bytes()).is_some());
-        assert!(Head::parse(br#"{"id":"1","agentName":"a"}"#).is_none());
+        assert!(IndexedLine::parse(bare.as_bytes()).is_some());
+        assert!(IndexedLine::parse(br#"{"id":"1","agentName":"a"}"#).is_none());
     }
 
     #[test]

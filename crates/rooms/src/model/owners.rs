@@ -48,6 +48,13 @@ impl Actor {
                 name: caller.name.to_string(),
             });
         }
+        // A person's names in rooms are theirs, like those of a key. No key has this id.
+        if *caller == Caller::console() {
+            return Self::Key(KeyRef {
+                id: caller.id.to_string(),
+                name: caller.name.to_string(),
+            });
+        }
         if [Caller::local_user(), Caller::desk()].contains(caller) {
             Self::Local
         } else {
@@ -137,12 +144,12 @@ impl Holder {
     }
 
     /// Whether `actor` may use a name that `holder` holds, if anybody does.
-    pub fn standing(holder: Option<&Self>, actor: &Actor) -> Standing {
+    pub fn name_status(holder: Option<&Self>, actor: &Actor) -> NameStatus {
         match (holder, actor) {
-            (_, Actor::Local) => Standing::Theirs,
-            (None, _) => Standing::Free,
-            (Some(holder), Actor::Key(key)) if holder.lets(key) => Standing::Theirs,
-            (Some(_), _) => Standing::Taken,
+            (_, Actor::Local) => NameStatus::Theirs,
+            (None, _) => NameStatus::Free,
+            (Some(holder), Actor::Key(key)) if holder.lets(key) => NameStatus::Theirs,
+            (Some(_), _) => NameStatus::Taken,
         }
     }
 
@@ -198,7 +205,7 @@ impl From<Value> for Creator {
 
 /// Whether somebody may use a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum NameStatus {
     /// No key holds it.
     Free,
     /// The caller may use it.
@@ -208,8 +215,8 @@ pub enum Standing {
 }
 
 impl Owners {
-    pub fn standing(&self, actor: &Actor, name: &str) -> Standing {
-        Holder::standing(self.holder(name), actor)
+    pub fn name_status(&self, actor: &Actor, name: &str) -> NameStatus {
+        Holder::name_status(self.holder(name), actor)
     }
 
     pub fn holder(&self, name: &str) -> Option<&Holder> {
@@ -313,11 +320,11 @@ mod tests {
         let read: Owners = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
         assert!(read.odd().is_empty());
-        assert_eq!(read.standing(&key("alpha"), "bob"), Standing::Theirs);
-        assert_eq!(read.standing(&key("beta"), "ｂｏｂ"), Standing::Taken);
-        assert_eq!(read.standing(&Actor::Keyless, "bob"), Standing::Taken);
-        assert_eq!(read.standing(&Actor::Local, "bob"), Standing::Theirs);
-        assert_eq!(read.standing(&key("beta"), "eve"), Standing::Free);
+        assert_eq!(read.name_status(&key("alpha"), "bob"), NameStatus::Theirs);
+        assert_eq!(read.name_status(&key("beta"), "ｂｏｂ"), NameStatus::Taken);
+        assert_eq!(read.name_status(&Actor::Keyless, "bob"), NameStatus::Taken);
+        assert_eq!(read.name_status(&Actor::Local, "bob"), NameStatus::Theirs);
+        assert_eq!(read.name_status(&key("beta"), "eve"), NameStatus::Free);
         assert!(read.may_remove(&key("alpha"), &room));
         assert!(!read.may_remove(&key("beta"), &room));
     }
@@ -328,8 +335,8 @@ mod tests {
         let read: Owners = serde_json::from_str(text).unwrap();
         assert_eq!(read.odd().len(), 3);
         for actor in [key("alpha"), key(""), Actor::Keyless] {
-            assert_eq!(read.standing(&actor, "bob"), Standing::Taken);
-            assert_eq!(read.standing(&actor, "Eve"), Standing::Taken);
+            assert_eq!(read.name_status(&actor, "bob"), NameStatus::Taken);
+            assert_eq!(read.name_status(&actor, "Eve"), NameStatus::Taken);
             let room = RoomName::parse("a").unwrap();
             assert!(!read.may_remove(&actor, &room));
         }

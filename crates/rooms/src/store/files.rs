@@ -14,21 +14,22 @@
 //!   the files' sizes brings it up to date; watching the files (`watch`) only
 //!   makes answers quicker, and no answer depends on it.
 //!
-//! Methods here block; only [`room::Room::send`] is async. [`FileRooms`] runs them on
-//! threads of their own; `calls` does what each tool asks for.
+//! Methods here block; only [`room::Room::send`] is async. `room_store` implements
+//! [`RoomStore`](super::RoomStore) and runs them on threads of their own; `operations`
+//! does what each tool asks for.
 
 mod agents;
 mod batch;
 mod cached;
-mod calls;
+pub mod copy;
 mod counts;
 mod data;
 mod dir;
-mod file_rooms;
 mod lock;
 mod log;
 mod members;
 mod noticed;
+mod operations;
 mod original_lock;
 mod owners;
 mod process;
@@ -37,6 +38,7 @@ mod registry;
 mod removal;
 mod room;
 mod room_dir;
+mod room_store;
 mod rounds;
 mod send;
 mod send_queue;
@@ -51,14 +53,14 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Blocking, Result};
+use kit::{Blocking, Result, durable};
 
 use crate::{
     Settings, errors,
     model::{
         message::written,
         names::RoomName,
-        owners::{Actor, Standing},
+        owners::{Actor, NameStatus},
         registry::{Registry, RoomEntry},
     },
     store::rooms::Listed,
@@ -72,7 +74,7 @@ use registry::RoomRegistry;
 
 use room::Room;
 
-pub use file_rooms::FileRooms;
+pub use room_store::FileRooms;
 pub use transfer::{NewFiles, RoomFiles};
 
 pub struct FileStore {
@@ -146,7 +148,7 @@ impl FileStore {
         description: Option<String>,
         now: Timestamp,
     ) -> Result<()> {
-        fs::create_dir_all(self.data.dir.root()).map_err(errors::storage)?;
+        durable::create_directory(self.data.dir.root(), 0o777).map_err(errors::storage)?;
         let held = self.data.lock_registry()?;
         self.registry.refresh();
         let entry = RoomEntry::new(description, written(now));
@@ -194,8 +196,8 @@ impl FileStore {
         (|| {
             let mut options = fs::OpenOptions::new();
             dir::open(&path.join(LOG), options.append(true).create(true))?.sync_all()?;
-            dir::sync_directory(&path)?;
-            dir::sync_directory(&self.data.dir.rooms())
+            durable::sync_directory(&path)?;
+            durable::sync_directory(&self.data.dir.rooms())
         })()
         .map_err(errors::storage)
     }
@@ -217,7 +219,7 @@ impl FileStore {
     /// Call it before a member acts. A free name then belongs to the caller's key; a name
     /// of another key is an error.
     pub fn act(&self, actor: &Actor, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
-        if self.names.standing(actor, agent)? == Standing::Free {
+        if self.names.name_status(actor, agent)? == NameStatus::Free {
             room.members.require(agent)?;
             self.names.claim(actor, agent, now)?;
         }

@@ -6,7 +6,7 @@ use kit::{text, time::Clock};
 use crate::model::{
     answer_size::{ANSWER_BYTES, bytes_in_answer},
     mentions::mentions,
-    message::{Draft, Line, written},
+    message::{Draft, MessageLine, written},
     names::{RoomName, canonical},
 };
 
@@ -69,7 +69,7 @@ pub struct Pick {
 
 pub struct Page {
     /// Newest first.
-    pub messages: Vec<Line>,
+    pub messages: Vec<MessageLine>,
     pub has_more: bool,
     /// The oldest of them.
     pub next: Option<MessageRef>,
@@ -79,14 +79,14 @@ pub struct Page {
 
 /// The messages of an answer, with their numbers, up to a limit and the size of an answer;
 /// at least one, so that paging always goes on.
-pub struct Filling {
+pub struct FilledPage {
     limit: usize,
     bytes: usize,
-    pub messages: Vec<(usize, Line)>,
+    pub messages: Vec<(usize, MessageLine)>,
     pub has_more: bool,
 }
 
-impl Filling {
+impl FilledPage {
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -97,7 +97,7 @@ impl Filling {
     }
 
     /// Adds a message, whose JSON is `text`, if it fits. Returns whether it did.
-    pub fn add(&mut self, number: usize, text: &[u8], mut line: Line) -> bool {
+    pub fn add(&mut self, number: usize, text: &[u8], mut line: MessageLine) -> bool {
         self.bytes += bytes_in_answer(text);
         let is_full = self.bytes > ANSWER_BYTES && !self.messages.is_empty();
         if is_full || self.messages.len() == self.limit {
@@ -114,7 +114,7 @@ impl Filling {
 
 #[derive(Debug, Clone)]
 pub struct Sent {
-    pub line: Line,
+    pub line: MessageLine,
     /// It had been sent before, with the same clientMessageId.
     pub repeated: bool,
     /// What the sender has not read.
@@ -124,7 +124,7 @@ pub struct Sent {
 
 impl Sent {
     /// A message that was sent before.
-    pub fn again(line: Line) -> Self {
+    pub fn again(line: MessageLine) -> Self {
         Self {
             line,
             repeated: true,
@@ -140,7 +140,7 @@ impl Sent {
         clock: &Clock,
         members: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
-        let line = Line {
+        let line = MessageLine {
             id: kit::ids::random("msg_", ID_LENGTH),
             room_name: room.to_string(),
             agent_name: draft.agent.clone(),
@@ -170,7 +170,7 @@ pub struct UnknownMention {
 
 /// The first mentions that are no members.
 fn unknown_mentions<'a>(
-    line: &Line,
+    line: &MessageLine,
     members: impl Iterator<Item = &'a str> + Clone,
 ) -> Vec<UnknownMention> {
     let is_unknown = |name: &&String| !members.clone().any(|member| member == name.as_str());

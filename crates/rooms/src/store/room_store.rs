@@ -9,7 +9,7 @@ use super::{
     messages::{Page, Pick, Sent},
     rooms::{Entered, Listed, Marked, Member, NewRoom, RoomList, StatusReport},
     searching::{Search, SearchHits},
-    waiting::{Looked, News, Reached, Waiting, Wakeups, Wanted},
+    waiting::{LookedUpTo, News, Reached, WaitFilter, Waiting, Wakeups},
 };
 use crate::model::{
     members::Profile,
@@ -98,7 +98,7 @@ pub trait RoomStore: Send + Sync {
         call: Call,
         room: RoomName,
         agent: String,
-        wanted: Wanted,
+        wanted: WaitFilter,
     ) -> Done<'_, (Wakeups, News)>;
 
     /// Another look, for what came after `looked`, and whether everybody waits.
@@ -107,8 +107,8 @@ pub trait RoomStore: Send + Sync {
         call: Call,
         room: RoomName,
         agent: String,
-        wanted: Wanted,
-        looked: Option<Looked>,
+        wanted: WaitFilter,
+        looked: Option<LookedUpTo>,
     ) -> Done<'_, News>;
 
     /// Notes that a member waits.

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::messages::MessageRef;
 use crate::model::{
     answer_size::ANSWER_BYTES,
-    message::{Glance, Line, folded},
+    message::{MessageLine, SearchedLine, folded},
     names::canonical,
 };
 
@@ -29,7 +29,7 @@ pub struct Search {
 }
 
 impl Search {
-    pub fn fits(&self, line: &Glance<'_>) -> bool {
+    pub fn fits(&self, line: &SearchedLine<'_>) -> bool {
         let other = |agent: &String| *agent != canonical(&line.agent_name);
         if self.agent.as_ref().is_some_and(other) {
             return false;
@@ -89,7 +89,7 @@ impl SearchCursor {
 
 pub struct Hit {
     /// Names its room.
-    pub line: Line,
+    pub line: MessageLine,
     pub number: usize,
     /// Milliseconds; no later than that of the hit before it in its room.
     pub time: i64,

@@ -2,6 +2,8 @@
 //!
 //! - Messages of a room have numbers without gaps. Whoever sends locks the room's row
 //!   first, so that a message is visible before any with a higher number is written.
+//! - `room_store` implements [`RoomStore`](super::RoomStore): each method is one job on
+//!   the database, which `sql_rooms` runs.
 //! - `tables` and `rows` are what all work begins with; `rooms`, `members`, `names`,
 //!   `pages`, `search` and `news` do what the tools ask for; `batch` writes messages, and
 //!   `send` collects them.
@@ -10,22 +12,22 @@
 //!
 //! The SQL text is one for both engines; see `kit::sql`.
 
+mod agent_in_room;
 mod batch;
-mod calls;
+mod heartbeat;
 mod insert;
-mod life;
 mod members;
 mod names;
 mod news;
 mod pages;
 mod presence;
 mod reading;
+mod room_store;
 mod rooms;
 mod rounds;
 mod rows;
 mod schema;
 mod search;
-mod seat;
 mod send;
 mod sql_rooms;
 mod tables;
@@ -35,4 +37,4 @@ mod wake;
 
 pub use schema::MIGRATIONS;
 pub use sql_rooms::SqlRooms;
-pub use transfer::{export, import};
+pub use transfer::{clear, count_rooms, export, import};

@@ -5,14 +5,14 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::{messages::MessageRef, rooms::Member};
-use crate::model::{members::Status, message::Line};
+use crate::model::{members::Status, message::MessageLine};
 
 /// Names in the warning that everybody waits. Few: every waiting call holds them.
 const NAMED: usize = 10;
 
 /// What an agent waits for.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct WaitFilter {
     /// Only messages that mention it.
     pub mentions: bool,
     /// Only replies to the message with this id, and later mentions.
@@ -47,7 +47,7 @@ pub struct Position {
 
 /// How far a waiting call has looked, so that it does not read the same messages again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Looked {
+pub struct LookedUpTo {
     /// Numbers mean the same messages for as long as this does not change.
     pub generation: u64,
     pub count: usize,
@@ -56,7 +56,7 @@ pub struct Looked {
 /// What an agent has not read yet.
 pub struct News {
     /// Oldest first.
-    pub messages: Vec<Line>,
+    pub messages: Vec<MessageLine>,
     /// Where the agent stands once it has these.
     pub reached: Reached,
     /// More that are wanted are unread.
@@ -66,13 +66,13 @@ pub struct News {
     /// How many messages the room has.
     pub total: usize,
     /// Nothing before this is wanted, if there are no messages.
-    pub looked: Looked,
+    pub looked: LookedUpTo,
     /// If there are no messages and everybody who is online waits.
-    pub everybody: Option<Everybody>,
+    pub everybody: Option<AllWaiting>,
 }
 
 /// Everybody who is online in a room, if there are several and all of them wait.
-pub struct Everybody {
+pub struct AllWaiting {
     pub count: usize,
     /// Some of them.
     pub names: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Everybody {
     pub last: Option<String>,
 }
 
-impl Everybody {
+impl AllWaiting {
     pub fn among(members: &[Member]) -> Option<Self> {
         let online = members.iter().filter(|m| m.status == Status::Online);
         let (waiting, busy): (Vec<_>, Vec<_>) = online.partition(|member| member.is_waiting);

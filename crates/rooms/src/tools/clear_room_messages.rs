@@ -27,6 +27,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::REMOVES,
         asking(state, handle),
     )
+    .in_japanese("メッセージの消去")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Confirmed) -> Result<Output> {

@@ -39,6 +39,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::ADDS,
         asking(state, handle),
     )
+    .in_japanese("ルームの作成")
     .implied_tools(|arguments| match arguments.contains_key("agentName") {
         true => &["enter_room"],
         false => &[],

@@ -25,6 +25,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::REMOVES,
         asking(state, handle),
     )
+    .in_japanese("ルームの削除")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Confirmed) -> Result<Output> {

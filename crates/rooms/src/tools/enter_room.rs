@@ -69,6 +69,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::ADDS,
         asking(state, handle),
     )
+    .in_japanese("入室")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {

@@ -75,6 +75,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::READS,
         asking(state, handle),
     )
+    .in_japanese("メッセージの取得")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {

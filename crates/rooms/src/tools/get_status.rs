@@ -50,6 +50,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::READS,
         asking(state, handle),
     )
+    .in_japanese("状態の確認")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {

@@ -28,6 +28,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::ADDS,
         asking(state, handle),
     )
+    .in_japanese("退室")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Done> {

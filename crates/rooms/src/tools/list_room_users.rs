@@ -70,6 +70,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::READS,
         asking(state, handle),
     )
+    .in_japanese("メンバーの一覧")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {

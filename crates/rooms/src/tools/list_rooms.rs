@@ -59,6 +59,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::READS,
         asking(state, handle),
     )
+    .in_japanese("ルームの一覧")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {

@@ -39,6 +39,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::SETS,
         asking(state, handle),
     )
+    .in_japanese("既読にする")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {

@@ -66,6 +66,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::ADDS,
         asking(state, handle),
     )
+    .in_japanese("メッセージの送信")
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {

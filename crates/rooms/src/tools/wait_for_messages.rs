@@ -18,7 +18,7 @@ use crate::{
         names::RoomName,
     },
     state::CounterState,
-    store::{Call, Everybody, Looked, News, Wakeups, Wanted},
+    store::{AllWaiting, Call, LookedUpTo, News, WaitFilter, Wakeups},
 };
 
 /// In seconds.
@@ -78,6 +78,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::ADDS,
         asking(state, handle),
     )
+    .in_japanese("メッセージを待つ")
     .time_limit(TIME_LIMIT)
 }
 
@@ -86,7 +87,7 @@ struct Wait {
     call: Call,
     room: RoomName,
     agent: String,
-    wanted: Wanted,
+    wanted: WaitFilter,
     timeout: Duration,
     form: Form,
 }
@@ -96,7 +97,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     let wait = Wait {
         room: input.room_name.name()?,
         agent: input.agent_name.checked()?,
-        wanted: Wanted {
+        wanted: WaitFilter {
             mentions: input.mentions_only,
             reply_to: input.reply_to.filter(|id| !id.is_empty()),
             limit: input.limit.get(),
@@ -185,7 +186,7 @@ impl Wait {
         self.state.store.begin_wait(call, room, agent, wanted).await
     }
 
-    async fn look(&self, looked: Option<Looked>) -> Result<News> {
+    async fn look(&self, looked: Option<LookedUpTo>) -> Result<News> {
         let (room, agent) = (self.room.clone(), self.agent.clone());
         let (call, wanted) = (self.call.clone(), self.wanted.clone());
         self.state
@@ -195,7 +196,7 @@ impl Wait {
     }
 
     /// Whoever began to wait last is told at once, but only once: it may know better.
-    fn is_to_be_warned(&self, all: &Everybody, looked: Looked, messages: usize) -> bool {
+    fn is_to_be_warned(&self, all: &AllWaiting, looked: LookedUpTo, messages: usize) -> bool {
         all.last.as_ref() == Some(&self.agent)
             && self
                 .state
@@ -225,7 +226,7 @@ impl Wait {
         }))
     }
 
-    fn nothing(&self, unread: usize, timed_out: bool, everybody: Option<Everybody>) -> Output {
+    fn nothing(&self, unread: usize, timed_out: bool, everybody: Option<AllWaiting>) -> Output {
         Output {
             room_name: self.room.to_string(),
             messages: Vec::new(),
@@ -273,7 +274,7 @@ async fn sleep(wakeups: &mut Wakeups, next: Instant, context: &Context) {
     }
 }
 
-fn warning(everybody: Everybody) -> Warning {
+fn warning(everybody: AllWaiting) -> Warning {
     let message = format!(
         "All {} agents online in this room wait, so nobody will speak. Send a message before you \
          wait again.",

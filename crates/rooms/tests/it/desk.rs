@@ -121,7 +121,7 @@ impl Desk {
         self.settle().await;
         let database = TestDatabase::new();
         let store = Arc::clone(&database.store);
-        rooms::copy_to_database(&self.settings, store)
+        rooms::copy_to_database(&self.settings, store, false)
             .await
             .unwrap();
         self.on_database(database)

@@ -13,6 +13,8 @@
 )]
 
 mod bounds;
+mod console_page;
+mod copying;
 mod crash;
 mod damage;
 mod database;

@@ -8,6 +8,8 @@
 
 #[path = "bounds.rs"]
 mod bounds;
+#[path = "console_page.rs"]
+mod console_page;
 #[path = "desk.rs"]
 mod desk;
 #[path = "guidance.rs"]

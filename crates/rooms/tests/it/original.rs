@@ -162,13 +162,25 @@ fn start(desk: &Desk, turns: &Path, name: &str, rounds: usize) -> Child {
         .unwrap()
 }
 
-/// Not a test by itself: what one process of the original does.
-#[test]
-fn works_when_told_to() {
-    let Ok(orders) = std::env::var(VARIABLE) else {
-        return;
-    };
-    let orders: Value = serde_json::from_str(&orders).unwrap();
+/// What one process of the original does. As a test it works by itself.
+#[tokio::test]
+async fn works_when_told_to() {
+    if let Ok(orders) = std::env::var(VARIABLE) {
+        work(&serde_json::from_str(&orders).unwrap());
+    } else {
+        let desk = Desk::new();
+        desk.room("a", &[]).await;
+        let aside = tempfile::tempdir().unwrap();
+        let turns = aside.path().join("turns");
+        work(&json!({"path": desk.path, "turns": turns, "name": "own", "rounds": 2}));
+        assert_eq!(
+            desk.beside().texts("a", json!({})).await,
+            ["own-m1", "own-m0"]
+        );
+    }
+}
+
+fn work(orders: &Value) {
     let original = Original {
         data: orders["path"].as_str().unwrap().into(),
         turns: File::create(orders["turns"].as_str().unwrap()).unwrap(),

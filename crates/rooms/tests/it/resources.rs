@@ -7,7 +7,7 @@ use std::{
 
 use kit::{
     context::Change,
-    resource::{Question, Reference},
+    resource::{CompletionQuestion, Reference},
 };
 use serde_json::Value;
 use tokio::time::sleep;
@@ -44,7 +44,7 @@ async fn rooms_and_messages_can_be_listed_read_and_completed() {
     for missing in ["rooms://nowhere", "rooms://../x/messages", "rooms://"] {
         assert!(read(&desk, missing).await.is_none(), "{missing}");
     }
-    let question = Question {
+    let question = CompletionQuestion {
         about: Reference::Template("rooms://{roomName}/messages".into()),
         argument: "roomName".into(),
         typed: "GEN".into(),

@@ -7,7 +7,7 @@ use std::{
 
 use search::{Change, Index, OpenError, Options};
 
-use crate::shop::{ids, product};
+use crate::shop::{ids, product, text};
 
 fn build(directory: &Path) {
     let index = Index::open(directory, Options::default()).unwrap();
@@ -135,4 +135,24 @@ fn a_damaged_index_can_be_deleted_and_rebuilt() {
     build(directory.path());
     let index = Index::open(directory.path(), Options::default()).unwrap();
     assert_eq!(index.documents(), 7);
+}
+
+/// A mapped file would end the process here (SIGBUS).
+#[test]
+fn files_that_are_cut_off_under_an_open_index_are_errors() {
+    let directory = tempfile::tempdir().unwrap();
+    build(directory.path());
+    let index = Index::open(directory.path(), Options::default()).unwrap();
+    let found = |words: &str| index.search(&text(words)).map(|hits| hits.ids);
+    assert!(!found("急須").unwrap().is_empty());
+    let is_part = |path: &PathBuf| path.extension().is_some_and(|end| end != "json");
+    for path in files(directory.path()).into_iter().filter(is_part) {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_len(0).unwrap();
+    }
+    let outcomes = ["急須", "急須 3号", "kyusu"].map(found);
+    assert!(outcomes.iter().any(Result::is_err), "{outcomes:?}");
+    // It is noticed when it is opened again, and made anew.
+    let again = Index::open(directory.path(), Options::default());
+    assert!(matches!(again, Err(OpenError::Damaged(_))));
 }

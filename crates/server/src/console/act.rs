@@ -9,19 +9,19 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
 };
-use desk::{Desk, approvals::Decision, stations::identify::Unidentified};
-use kit::Error;
+use desk::{Desk, approvals::Decision};
+use kit::{Error, Result};
 use serde_json::json;
 
 use super::{
+    fields::{Acting, Fields, STRANGER, refused},
     language::language_of,
     links, page,
     response::{accepts, html, trouble},
     session::{self, Session},
-    visitor::Visitor,
     words::Words,
 };
-use crate::transport::{answer, body::read_body, guard::Sender};
+use crate::transport::answer;
 
 /// Who decided, as others read it.
 const BY: &str = "console";
@@ -102,7 +102,8 @@ impl Outcome {
 
     fn response(self, headers: &HeaderMap, words: &Words) -> Response {
         if !accepts(headers, "application/json") {
-            return Redirect::to(&format!("/?done={}", self.word())).into_response();
+            return Redirect::to(&format!("/console/approvals?done={}", self.word()))
+                .into_response();
         }
         let text = json!({ "outcome": self.word(), "message": self.message(words) });
         answer::json(self.status().as_u16(), text.to_string())
@@ -112,7 +113,7 @@ impl Outcome {
 /// Uses a one-time link up.
 pub async fn open(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Body) -> Response {
     let words = Words::of(language_of(&headers));
-    let fields = match Fields::read(&desk, &headers, words, body).await {
+    let fields = match Fields::read(&desk, &headers, words, body, STRANGER).await {
         Ok(fields) => fields,
         Err(response) => return response,
     };
@@ -178,14 +179,8 @@ pub async fn decide(
         }
         _ => return refused(words),
     };
-    let outcome = match desk.approvals.decide(&id, decision, BY).await {
-        Ok(_) => done,
-        Err(error) => match known(&error) {
-            Some(outcome) => outcome,
-            None => return trouble(&headers, &error),
-        },
-    };
-    outcome.response(&headers, words)
+    let decided = desk.approvals.decide(&id, decision, BY).await;
+    respond(&headers, words, decided.map(|_| done))
 }
 
 pub async fn revoke(
@@ -198,14 +193,16 @@ pub async fn revoke(
         Ok(acting) => acting,
         Err(response) => return response,
     };
-    let outcome = match desk.approvals.revoke_grant(&id).await {
-        Ok(()) => Outcome::Revoked,
-        Err(error) => match known(&error) {
-            Some(outcome) => outcome,
-            None => return trouble(&headers, &error),
-        },
-    };
-    outcome.response(&headers, acting.words)
+    let revoked = desk.approvals.revoke_grant(&id).await;
+    respond(&headers, acting.words, revoked.map(|()| Outcome::Revoked))
+}
+
+/// Says what became of it, also if that is no longer possible.
+fn respond(headers: &HeaderMap, words: &Words, done: Result<Outcome>) -> Response {
+    match done.or_else(|error| known(&error).ok_or(error)) {
+        Ok(outcome) => outcome.response(headers, words),
+        Err(error) => trouble(headers, &error),
+    }
 }
 
 fn known(error: &Error) -> Option<Outcome> {
@@ -217,65 +214,6 @@ fn known(error: &Error) -> Option<Outcome> {
         "GRANT_NOT_FOUND" => Some(Outcome::NotRevoked),
         _ => None,
     }
-}
-
-/// A visitor who may change something: signed in, on a page of the console, with
-/// a form of the same session.
-struct Acting {
-    session: Session,
-    fields: Fields,
-    words: &'static Words,
-}
-
-impl Acting {
-    async fn of(desk: &Desk, headers: &HeaderMap, body: Body) -> Result<Self, Response> {
-        let failed = |error: Error| trouble(headers, &error);
-        let visitor = Visitor::of(desk, headers).await.map_err(failed)?;
-        let words = visitor.words();
-        let fields = Fields::read(desk, headers, words, body).await?;
-        let Some(session) = visitor.session else {
-            return Err(html(StatusCode::UNAUTHORIZED, page::closed(words)));
-        };
-        let state = desk.state.get().await.map_err(failed)?;
-        if !session.knows(&state.secret, fields.get("form")) {
-            return Err(refused(words));
-        }
-        Ok(Self {
-            session,
-            fields,
-            words,
-        })
-    }
-}
-
-/// The fields of a form that a page of the console sent.
-struct Fields(Vec<(String, String)>);
-
-impl Fields {
-    async fn read(
-        desk: &Desk,
-        headers: &HeaderMap,
-        words: &Words,
-        body: Body,
-    ) -> Result<Self, Response> {
-        if !session::is_from_here(headers, &desk.settings.http.public_url) {
-            return Err(refused(words));
-        }
-        // Forms are small, whoever sends them.
-        let body = read_body(desk, body, Sender::Stranger(Unidentified::InvalidKey), None).await;
-        let (body, _) = body.map_err(IntoResponse::into_response)?;
-        Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
-    }
-
-    fn get(&self, name: &str) -> &str {
-        let mut fields = self.0.iter();
-        let found = fields.find(|(given, _)| given == name);
-        found.map_or("", |(_, value)| value)
-    }
-}
-
-fn refused(words: &Words) -> Response {
-    html(StatusCode::FORBIDDEN, page::message(words, words.refused))
 }
 
 /// Whether the visitor's browser reaches the desk over TLS.

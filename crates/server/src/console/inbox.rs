@@ -6,15 +6,16 @@ use desk::{
     Desk, FoundTool,
     approvals::{Approval, Grant, Status},
 };
-use jiff::{Timestamp, tz::TimeZone};
 use kit::{
     Result,
-    approval::{Card, Line},
+    approval::{Card, CardLine},
 };
 use maud::{Markup, html};
 
 use super::{
+    parts::{form_token, time},
     text::{filled, shown},
+    view::View,
     words::Words,
 };
 
@@ -26,14 +27,6 @@ const MOST_PENDING: i64 = 1000;
 const RECENT: usize = 20;
 const LOOKED_AT: i64 = 200;
 
-/// Where and for whom the inbox is shown.
-pub struct View<'a> {
-    pub desk: &'a Desk,
-    pub words: &'static Words,
-    /// Empty where a script fills it in.
-    pub form_token: &'a str,
-}
-
 pub struct Inbox {
     /// Oldest first: what arrives does not move what is being read.
     pending: Vec<Approval>,
@@ -43,6 +36,11 @@ pub struct Inbox {
 }
 
 impl Inbox {
+    /// Those that wait, oldest first.
+    pub fn pending(&self) -> &[Approval] {
+        &self.pending
+    }
+
     pub async fn read(desk: &Desk) -> Result<Self> {
         let approvals = &desk.approvals;
         let mut pending = approvals.list(Some(Status::Pending), MOST_PENDING).await?;
@@ -68,7 +66,7 @@ impl Inbox {
             .min()
     }
 
-    pub fn sections(&self, view: &View<'_>) -> Markup {
+    pub fn sections(&self, view: &View) -> Markup {
         let words = view.words;
         html! {
             section aria-labelledby="pending-title" {
@@ -96,7 +94,7 @@ impl Inbox {
     }
 }
 
-fn card(view: &View<'_>, approval: &Approval) -> Markup {
+fn card(view: &View, approval: &Approval) -> Markup {
     let (words, id) = (view.words, &approval.id);
     let action = format!("/console/approvals/{id}");
     html! {
@@ -115,11 +113,11 @@ fn card(view: &View<'_>, approval: &Approval) -> Markup {
                 }
                 div class="choices" {
                     form method="post" action=(action) class="allow" {
-                        (form_token(view.form_token))
+                        (form_token(&view.form_token))
                         (allow(view, approval))
                     }
                     form method="post" action=(action) class="deny" {
-                        (form_token(view.form_token))
+                        (form_token(&view.form_token))
                         input type="hidden" name="decision" value="deny";
                         label for={ (id) "-reason" } { (words.reason) }
                         div class="buttons" {
@@ -133,14 +131,9 @@ fn card(view: &View<'_>, approval: &Approval) -> Markup {
     }
 }
 
-/// The field with which a form shows that it is one of the console's.
-pub fn form_token(token: &str) -> Markup {
-    html! { input type="hidden" name="form" value=(token); }
-}
-
-fn who_asks(view: &View<'_>, approval: &Approval) -> Markup {
-    let counter = counter_title(view.desk, &approval.counter);
-    let tool = tool_title(view.desk, &approval.counter, &approval.tool);
+fn who_asks(view: &View, approval: &Approval) -> Markup {
+    let counter = counter_title(view, &approval.counter);
+    let tool = tool_title(view, &approval.counter, &approval.tool);
     html! {
         p class="who" {
             span { (view.words.who) }
@@ -153,7 +146,7 @@ fn who_asks(view: &View<'_>, approval: &Approval) -> Markup {
 fn particulars(words: &Words, card: &Card) -> Markup {
     let recipient = card.recipient.as_deref().map(|it| (words.recipient, it));
     let lines = card.lines.iter();
-    let lines = lines.map(|Line { label, text }| (label.as_ref(), text.as_ref()));
+    let lines = lines.map(|CardLine { label, text }| (label.as_ref(), text.as_ref()));
     let mut all = recipient.into_iter().chain(lines).peekable();
     html! {
         @if all.peek().is_some() {
@@ -167,7 +160,7 @@ fn particulars(words: &Words, card: &Card) -> Markup {
 }
 
 /// The buttons that allow a call: this time, and for good where that can be.
-fn allow(view: &View<'_>, approval: &Approval) -> Markup {
+fn allow(view: &View, approval: &Approval) -> Markup {
     let (words, id) = (view.words, &approval.id);
     let for_good = approval.card.allows_standing_grant();
     html! {
@@ -184,9 +177,9 @@ fn allow(view: &View<'_>, approval: &Approval) -> Markup {
 }
 
 /// What a standing grant would cover.
-fn always_for(view: &View<'_>, approval: &Approval) -> Markup {
+fn always_for(view: &View, approval: &Approval) -> Markup {
     let words = view.words;
-    let tool = tool_title(view.desk, &approval.counter, &approval.tool);
+    let tool = tool_title(view, &approval.counter, &approval.tool);
     let recipient = approval.card.recipient.as_deref();
     let template = match recipient {
         Some(_) => words.always_for,
@@ -201,7 +194,7 @@ fn always_for(view: &View<'_>, approval: &Approval) -> Markup {
     filled(template, &values)
 }
 
-fn decision(view: &View<'_>, approval: &Approval) -> Markup {
+pub fn decision(view: &View, approval: &Approval) -> Markup {
     let (words, id) = (view.words, &approval.id);
     let outcome = words.outcome(approval);
     html! {
@@ -228,14 +221,14 @@ fn decision(view: &View<'_>, approval: &Approval) -> Markup {
     }
 }
 
-fn standing_grant(view: &View<'_>, grant: &Grant) -> Markup {
+fn standing_grant(view: &View, grant: &Grant) -> Markup {
     let (words, id) = (view.words, &grant.id);
     html! {
         li data-id=(id) {
             div class="grant" {
                 div id={ (id) "-what" } {
                     p class="what" {
-                        b { (tool_title(view.desk, &grant.counter, &grant.tool)) }
+                        b { (tool_title(view, &grant.counter, &grant.tool)) }
                         @if !grant.recipient.is_empty() {
                             " " span class="what" { "→ " bdi { (shown(&grant.recipient)) } }
                         }
@@ -247,7 +240,7 @@ fn standing_grant(view: &View<'_>, grant: &Grant) -> Markup {
                     }
                 }
                 form method="post" action={ "/console/grants/" (id) "/revoke" } {
-                    (form_token(view.form_token))
+                    (form_token(&view.form_token))
                     button aria-describedby={ (id) "-what" } { (words.revoke) }
                 }
             }
@@ -259,27 +252,18 @@ fn decided_by(words: &Words, by: &str) -> Markup {
     filled(words.by, &[("by", shown(by))])
 }
 
-fn counter_title<'a>(desk: &'a Desk, counter: &'a str) -> &'a str {
-    desk.window(counter)
-        .map_or(counter, |window| window.counter.about.title)
+/// The title in the reader's language, or the name where this desk does not have the counter.
+pub fn counter_title<'a>(view: &View, counter: &'a str) -> &'a str {
+    let served = view.desk.counter(counter);
+    served.map_or(counter, |served| {
+        served.counter.about.title_in(view.words.language())
+    })
 }
 
-/// The title, or the name where this desk does not have the tool.
-fn tool_title<'a>(desk: &'a Desk, counter: &str, tool: &'a str) -> &'a str {
-    match desk.window(counter).map(|window| window.find(tool)) {
-        Some(FoundTool::Tool(found)) => found.tool.title,
+/// The same for a tool.
+pub fn tool_title<'a>(view: &View, counter: &str, tool: &'a str) -> &'a str {
+    match view.desk.counter(counter).map(|served| served.find(tool)) {
+        Some(FoundTool::Tool(found)) => found.tool.title_in(view.words.language()),
         _ => tool,
-    }
-}
-
-/// With the zone of the desk; a browser with scripts shows its own.
-fn time(words: &Words, at_ms: i64) -> Markup {
-    let at = Timestamp::from_millisecond(at_ms).ok();
-    html! {
-        @if let Some(at) = at {
-            @let local = at.to_zoned(TimeZone::system());
-            @let written = kit::time::written(&local, words.language());
-            time datetime=(at) { (written) " " (local.strftime("%Z (UTC%:z)")) }
-        }
     }
 }

@@ -7,15 +7,17 @@ use axum::response::{
     IntoResponse, Response,
     sse::{Event, KeepAlive, Sse},
 };
-use desk::Desk;
-use futures::Stream;
+use desk::{Desk, ServedCounter};
+use futures::{Stream, StreamExt};
+use jiff::tz::TimeZone;
 use kit::{Result, context::Language};
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{broadcast::error::RecvError, watch};
 
 use super::{
-    inbox::{Inbox, View},
+    inbox::Inbox,
     session::Session,
+    view::{Address, View},
     words::Words,
 };
 
@@ -92,11 +94,74 @@ impl Watcher {
         let until = until.min(self.session.expires_at) - now;
         self.look_again = Some(Duration::from_millis(until.max(0).unsigned_abs()));
         let view = View {
-            desk: &self.desk,
+            desk: Arc::clone(&self.desk),
             words: Words::of(self.language),
-            form_token: "",
+            form_token: String::new(),
+            address: Address::default(),
+            zone: TimeZone::system(),
         };
         let data = json!({ "now": now, "html": inbox.sections(&view).into_string() });
         Ok(Some(Event::default().data(data.to_string())))
     }
+}
+
+/// Says whenever something of a counter has changed, by whichever process.
+pub fn counter_stream(desk: Arc<Desk>, session: Session, served: &ServedCounter) -> Response {
+    let changes = futures::stream::unfold(served.events.subscribe(), |mut changes| async move {
+        if matches!(changes.recv().await, Err(RecvError::Closed)) {
+            return None;
+        }
+        tokio::time::sleep(AT_MOST_EVERY).await;
+        Some(((), changes.resubscribe()))
+    });
+    changes_stream(desk, session, changes)
+}
+
+/// Says whenever a client has called for the first time, by whichever process.
+pub fn client_stream(desk: Arc<Desk>, session: Session) -> Response {
+    let seen = desk.clients.first_calls();
+    let changes = futures::stream::unfold(seen, |mut seen| async move {
+        seen.changed().await.ok()?;
+        Some(((), seen))
+    });
+    changes_stream(desk, session, changes)
+}
+
+/// A message after each change, until the session or the desk ends.
+fn changes_stream(
+    desk: Arc<Desk>,
+    session: Session,
+    changes: impl Stream<Item = ()> + Send + 'static,
+) -> Response {
+    // Signing out counts as a change of the approvals.
+    let signed_out = desk.approvals.changes();
+    let messages = futures::stream::unfold(
+        (desk, session, Box::pin(changes), signed_out),
+        |(desk, session, mut changes, mut signed_out)| async move {
+            let stopping = desk.stopping.clone();
+            loop {
+                let expires_in = session.expires_at - desk.clock.now().as_millisecond();
+                let expires_in = Duration::from_millis(expires_in.max(0).unsigned_abs());
+                let is_news = tokio::select! {
+                    changed = changes.next() => changed.map(|()| true)?,
+                    changed = signed_out.changed() => changed.map(|()| false).ok()?,
+                    () = tokio::time::sleep(expires_in) => return None,
+                    () = stopping.cancelled() => return None,
+                };
+                let state = desk.state.get().await.ok()?;
+                if !session.is_open(state).await.ok()? {
+                    return None;
+                }
+                if !is_news {
+                    tokio::time::sleep(AT_MOST_EVERY).await;
+                } else {
+                    let message: Result<Event, Infallible> = Ok(Event::default().data("changed"));
+                    return Some((message, (desk, session, changes, signed_out)));
+                }
+            }
+        },
+    );
+    Sse::new(messages)
+        .keep_alive(KeepAlive::new().interval(HEARTBEAT))
+        .into_response()
 }

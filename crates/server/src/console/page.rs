@@ -3,13 +3,56 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::{
-    inbox::{Inbox, View, form_token},
+    parts::{Notice, form_token, notice},
+    view::Page,
     words::Words,
 };
 
-pub const STYLE: &str = include_str!("static/console.css");
-pub const SCRIPT: &str = include_str!("static/console.js");
-pub const ENTER_SCRIPT: &str = include_str!("static/enter.js");
+/// The files of the console: name, media type, text.
+pub const FILES: [(&str, &str, &str); 7] = [
+    (
+        "console.css",
+        "text/css",
+        concat!(
+            include_str!("../styles/colours.css"),
+            include_str!("../styles/buttons.css"),
+            include_str!("static/console.css")
+        ),
+    ),
+    (
+        "pages.css",
+        "text/css",
+        concat!(
+            include_str!("static/pages.css"),
+            include_str!("../styles/plan.css")
+        ),
+    ),
+    (
+        "own_page.css",
+        "text/css",
+        include_str!("static/own_page.css"),
+    ),
+    (
+        "console.js",
+        "text/javascript",
+        include_str!("static/console.js"),
+    ),
+    (
+        "pages.js",
+        "text/javascript",
+        include_str!("static/pages.js"),
+    ),
+    (
+        "reader.js",
+        "text/javascript",
+        include_str!("static/reader.js"),
+    ),
+    (
+        "enter.js",
+        "text/javascript",
+        include_str!("static/enter.js"),
+    ),
+];
 
 /// A counter's window with its shutter half up.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect x='3' y='5' width='26' height='22' rx='5' fill='%230b6b63'/%3E%3Crect x='8' y='15' width='16' height='12' fill='%23fff'/%3E%3C/svg%3E";
@@ -25,6 +68,8 @@ struct Frame<'a> {
     script: Option<&'a str>,
     /// In the bar at the top, before the other language.
     bar: Markup,
+    /// The list of all pages; empty for those at the door.
+    pages: Option<Markup>,
     main: Markup,
 }
 
@@ -39,40 +84,77 @@ fn frame(words: &Words, frame: Frame<'_>) -> Markup {
                 title { (frame.title) " · Madoguchi" }
                 link rel="icon" href=(ICON);
                 link rel="stylesheet" href="/console/console.css";
+                link rel="stylesheet" href="/console/pages.css";
+                link rel="stylesheet" href="/console/own_page.css";
                 @if let Some(name) = frame.script {
                     script type="module" src={ "/console/" (name) } {}
                 }
             }
             body {
+                @if frame.pages.is_some() {
+                    a class="skip" href="#main" { (words.pick("Skip to the content", "本文へ")) }
+                }
                 header class="bar" {
-                    p class="brand" translate="no" { "Madoguchi " span lang="ja" { "窓口" } }
+                    p class="brand" translate="no" { a href="/console/" { "Madoguchi " span lang="ja" { "窓口" } } }
                     div class="beside" {
                         (frame.bar)
                         a class="quiet" href={ "/console/language?to=" (words.other_tag) }
                             lang=(words.other_tag) hreflang=(words.other_tag) { (words.other_name) }
                     }
                 }
-                (frame.main)
+                @if let Some(pages) = frame.pages {
+                    div class="desk" { (pages) (frame.main) }
+                } @else {
+                    (frame.main)
+                }
             }
         }
     }
 }
 
-/// The inbox as a whole, for a browser without scripts.
-pub fn plain_inbox(view: &View<'_>, inbox: &Inbox, notice: Option<&str>) -> Markup {
-    let words = view.words;
+/// A page with its content.
+pub fn whole(words: &Words, pages: Markup, form_token: &str, page: Page) -> Markup {
+    let main = html! { main id="main" tabindex="-1" { (page.main) } };
+    let parts = Frame {
+        title: &page.title,
+        script: Some("pages.js"),
+        bar: sign_out(words, form_token),
+        pages: Some(pages),
+        main,
+    };
+    frame(words, parts)
+}
+
+/// The frame of a page. The script asks for the content.
+pub fn unfilled(words: &Words, pages: Markup) -> Markup {
     let main = html! {
-        main {
-            @if let Some(notice) = notice {
-                p class="notice" role="status" { (notice) }
-            }
+        main id="main" tabindex="-1" data-fill=(words.not_reached) {
+            noscript { (notice(&Notice::Bad(words.needs_scripts.into()))) }
+            p class="empty shown" { (words.opened) }
+        }
+    };
+    let parts = Frame {
+        title: words.pick("Console", "コンソール"),
+        script: Some("pages.js"),
+        bar: sign_out(words, ""),
+        pages: Some(pages),
+        main,
+    };
+    frame(words, parts)
+}
+
+/// The inbox for a browser without scripts.
+pub fn plain_inbox(words: &Words, pages: Markup, form_token: &str, sections: Markup) -> Markup {
+    let main = html! {
+        main id="main" tabindex="-1" class="narrow" {
             p { (words.reload) }
-            (inbox.sections(view))
+            (sections)
         }
     };
     let parts = Frame {
         title: words.waiting,
-        bar: sign_out(words, view.form_token),
+        bar: sign_out(words, form_token),
+        pages: Some(pages),
         main,
         ..Frame::default()
     };
@@ -80,25 +162,35 @@ pub fn plain_inbox(view: &View<'_>, inbox: &Inbox, notice: Option<&str>) -> Mark
 }
 
 /// The inbox's frame. The script fills it, and the forms' tokens.
-pub fn inbox(words: &Words) -> Markup {
+pub fn inbox(words: &Words, pages: Markup) -> Markup {
     let bar = html! {
         span class="live" id="live" data-live=(words.live) data-connecting=(words.connecting) {}
         (sign_out(words, ""))
     };
     let main = html! {
-        main id="inbox" data-just-changed=(words.just_changed) data-arrived=(words.arrived)
-            data-gone=(words.no_longer_waits) data-not-reached=(words.not_reached)
-            data-signed-out=(words.signed_out) data-dismiss=(words.dismiss) {
-            div id="notices" {}
-            p id="said" class="unseen" role="status" aria-live="polite" {}
-            noscript { p class="notice bad" { (words.needs_scripts) } }
-            div id="sections" {}
+        main id="main" tabindex="-1" class="narrow" {
+            div id="inbox" data-just-changed=(words.just_changed) data-arrived=(words.arrived)
+                data-gone=(words.no_longer_waits) data-not-reached=(words.not_reached)
+                data-signed-out=(words.signed_out) data-dismiss=(words.dismiss) {
+                div id="notices" {}
+                // The script shows it where it can be used.
+                p { button id="notify" type="button" hidden data-done=(words.pick(
+                    "This browser tells you when something waits, while this page is open.",
+                    "このページを開いている間、確認待ちをこのブラウザが通知します。"
+                )) {
+                    (words.pick("Notify me in this browser", "このブラウザで通知する"))
+                } }
+                p id="said" class="unseen" role="status" aria-live="polite" {}
+                noscript { (notice(&Notice::Bad(words.needs_scripts.into()))) }
+                div id="sections" {}
+            }
         }
     };
     let parts = Frame {
         title: words.waiting,
         script: Some("console.js"),
         bar,
+        pages: Some(pages),
         main,
     };
     frame(words, parts)

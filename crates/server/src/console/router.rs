@@ -4,32 +4,36 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Router,
-    extract::{Request, State},
+    extract::{Path, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use desk::Desk;
-use kit::Result;
+use kit::context::Language;
 
 use super::{
     act,
-    inbox::{Inbox, View},
+    facts::Facts,
+    handlers::{form, page, show},
     language::{LANGUAGE_COOKIE, language_of},
-    links, live, page,
+    links, live,
+    page::{self as frame, FILES},
+    pages::{
+        agents, approval, approvals, audit, connect, counter, health, keys, overview, policies,
+        record, settings, tools,
+    },
     response::{accepts, html, trouble},
     session::{self, Session},
-    visitor::Visitor,
+    view::Address,
+    visitor::{FORM_TOKEN, Visitor},
     words::Words,
 };
 use crate::transport::{
     answer,
     connections::{OpenConnection, Standing},
 };
-
-/// With it a script says that it is one of the console's.
-const FORM_TOKEN: &str = "x-console-form";
 
 const YEAR_SECONDS: i64 = 365 * 24 * 60 * 60;
 
@@ -54,40 +58,75 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-pub fn router(desk: &Arc<Desk>) -> Router {
-    Router::new()
+pub fn router(desk: &Arc<Desk>, facts: Facts) -> Router {
+    let facts = Arc::new(facts);
+    let known = Arc::clone(&facts);
+    let connect = move |view| connect::page(view, Arc::clone(&known));
+    let known = Arc::clone(&facts);
+    let health = move |view| health::page(view, Arc::clone(&known));
+    let settings = move |view| settings::page(view, Arc::clone(&facts));
+    let mut router = Router::new()
         .route("/console/open", get(door).post(act::open))
         .route("/console/sign-out", post(act::sign_out))
         .route("/console/language", get(choose_language))
         .route("/console/events", get(events))
+        .route("/console/approvals", get(approvals::inbox))
         .route("/console/approvals/{id}", post(act::decide))
         .route("/console/grants/{id}/revoke", post(act::revoke))
+        .route("/console/approvals/one", page(approval::page))
+        .route("/console/agents", page(agents::page))
+        .route("/console/audit", page(audit::page))
+        .route("/console/audit/export", form(audit::export))
+        .route("/console/audit/record", page(record::page))
+        .route("/console/connect", page(connect))
+        .route(connect::EVENTS, get(client_events))
+        .route("/console/health", page(health))
+        .route("/console/keys", page(keys::page).merge(form(keys::create)))
+        .route("/console/keys/rotate", form(keys::rotate).get(to_keys))
+        .route("/console/keys/revoke", form(keys::revoke).get(to_keys))
         .route(
-            "/console/console.css",
-            get(|| file("text/css", page::STYLE)),
+            "/console/policies",
+            page(policies::page).merge(form(policies::set)),
+        )
+        .route("/console/settings", page(settings))
+        .route("/console/tools", page(tools::list))
+        .route(
+            "/console/tools/{counter}/{tool}",
+            page(tools::tool).merge(form(tools::call)),
         )
         .route(
-            "/console/console.js",
-            get(|| file("text/javascript", page::SCRIPT)),
+            "/console/{counter}",
+            page(counter::page).merge(form(counter::act)),
         )
-        .route(
-            "/console/enter.js",
-            get(|| file("text/javascript", page::ENTER_SCRIPT)),
-        )
-        .route("/console", get(|| async { Redirect::to("/") }))
+        .route("/console/{counter}/events", get(counter_events))
+        .route("/console/", page(overview::page))
+        .route("/console", get(|| async { Redirect::to("/console/") }));
+    for (name, kind, text) in FILES {
+        router = router.route(&format!("/console/{name}"), get(move || file(kind, text)));
+    }
+    router
         .layer(middleware::from_fn(for_people))
         .route("/", get(index))
         .with_state(Arc::clone(desk))
 }
 
+/// Whoever loads the page anew after a form was answered.
+async fn to_keys() -> Redirect {
+    Redirect::to("/console/keys")
+}
+
 /// The page for people, or a list of the addresses for programs.
 async fn index(State(desk): State<Arc<Desk>>, headers: HeaderMap, uri: Uri) -> Response {
-    if is_browser(&headers) {
-        return home(&desk, &headers, &uri).await;
+    // Whether the page is for this client, rather than the plain text.
+    if accepts(&headers, "text/html") {
+        return with_headers(match headers.contains_key(header::AUTHORIZATION) {
+            true => keys_open_nothing(),
+            false => show(&desk, &headers, &uri, overview::page).await,
+        });
     }
     let mut text = String::from("Madoguchi\n\n");
-    for window in &desk.windows {
-        let about = &window.counter.about;
+    for served in &desk.counters {
+        let about = &served.counter.about;
         text.push_str(&format!(
             "/mcp/{name}  /ws/{name}  {summary}\n",
             name = about.name,
@@ -96,49 +135,6 @@ async fn index(State(desk): State<Arc<Desk>>, headers: HeaderMap, uri: Uri) -> R
     }
     text.push_str("\n/livez  /readyz  /metrics\n");
     text.into_response()
-}
-
-/// Whether the page at `/` is for this client, rather than the plain text.
-fn is_browser(headers: &HeaderMap) -> bool {
-    accepts(headers, "text/html")
-}
-
-/// The page at `/`.
-async fn home(desk: &Desk, headers: &HeaderMap, uri: &Uri) -> Response {
-    let response = if headers.contains_key(header::AUTHORIZATION) {
-        keys_open_nothing()
-    } else {
-        let visitor = Visitor::of(desk, headers).await;
-        match visitor {
-            Ok(visitor) => inbox(&visitor, desk, uri).await,
-            Err(error) => Err(error),
-        }
-        .unwrap_or_else(|error| trouble(headers, &error))
-    };
-    with_headers(response)
-}
-
-/// The inbox, or the page for those who have no session.
-async fn inbox(visitor: &Visitor, desk: &Desk, uri: &Uri) -> Result<Response> {
-    let words = visitor.words();
-    let Some(session) = &visitor.session else {
-        return Ok(html(StatusCode::UNAUTHORIZED, page::closed(words)));
-    };
-    if !session.plain {
-        return Ok(html(StatusCode::OK, page::inbox(words)));
-    }
-    let inbox = Inbox::read(desk).await?;
-    let view = View {
-        desk,
-        words,
-        form_token: &session.form_token(&desk.state.get().await?.secret),
-    };
-    let notice = parameter(uri, "done").and_then(|word| act::Outcome::parse(&word));
-    let notice = notice.map(|outcome| outcome.message(words));
-    Ok(html(
-        StatusCode::OK,
-        page::plain_inbox(&view, &inbox, notice),
-    ))
 }
 
 /// Keys are for agents. Whoever sends one is not let in, whatever else they have.
@@ -174,43 +170,84 @@ async fn file(kind: &'static str, text: &'static str) -> Response {
 /// What a one-time link shows. Only the button on it uses the link up.
 async fn door(State(desk): State<Arc<Desk>>, headers: HeaderMap, uri: Uri) -> Response {
     let words = Words::of(language_of(&headers));
-    let token = parameter(&uri, "token").unwrap_or_default();
+    let address = Address::of(&uri);
+    let token = address.get("token").unwrap_or_default();
     let now = desk.clock.now().as_millisecond();
-    let looked = async { links::is_good(desk.state.get().await?, &token, now).await };
+    let looked = async { links::is_good(desk.state.get().await?, token, now).await };
     match looked.await {
-        Ok(true) => html(StatusCode::OK, page::enter(words, &token)),
-        Ok(false) => html(StatusCode::GONE, page::invalid_link(words)),
+        Ok(true) => html(StatusCode::OK, frame::enter(words, token)),
+        Ok(false) => html(StatusCode::GONE, frame::invalid_link(words)),
         Err(error) => trouble(&headers, &error),
     }
 }
 
 async fn choose_language(headers: HeaderMap, uri: Uri) -> Response {
-    let chosen = match parameter(&uri, "to").as_deref() {
+    let chosen = match Address::of(&uri).get("to") {
         Some("ja") => "ja",
         _ => "en",
     };
     let cookie = session::cookie(LANGUAGE_COOKIE, chosen, YEAR_SECONDS, "", false);
-    // Whoever came with a link has not used it yet.
+    // Back to the page; whoever came with a link has not used it yet.
     let from = headers
         .get(header::REFERER)
         .and_then(|from| from.to_str().ok());
     let from = from.and_then(|from| from.parse::<Uri>().ok());
     let back = from.as_ref().and_then(|from| from.path_and_query());
-    let back = back.filter(|back| back.path() == "/console/open");
+    let back = back.filter(|back| back.path().starts_with("/console/"));
     let back = back.map_or("/", |back| back.as_str());
     ([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response()
 }
 
+/// The inbox, again whenever it changes.
 async fn events(
     State(desk): State<Arc<Desk>>,
     headers: HeaderMap,
     Extension(open): Extension<Arc<OpenConnection>>,
 ) -> Response {
-    let visitor = match Visitor::of(&desk, &headers).await {
-        Ok(visitor) => visitor,
-        Err(error) => return trouble(&headers, &error),
+    match listener(&desk, &headers, &open).await {
+        Ok((session, language)) => live::stream(desk, session, language),
+        Err(response) => response,
+    }
+}
+
+/// Changes of one counter.
+async fn counter_events(
+    State(desk): State<Arc<Desk>>,
+    Path(counter): Path<String>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+) -> Response {
+    let session = match listener(&desk, &headers, &open).await {
+        Ok((session, _)) => session,
+        Err(response) => return response,
     };
-    let (words, language) = (visitor.words(), visitor.language);
+    match desk.counter(&counter).map(Arc::clone) {
+        Some(served) => live::counter_stream(desk, session, &served),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Says when a client has called for the first time.
+async fn client_events(
+    State(desk): State<Arc<Desk>>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+) -> Response {
+    match listener(&desk, &headers, &open).await {
+        Ok((session, _)) => live::client_stream(desk, session),
+        Err(response) => response,
+    }
+}
+
+/// Who listens to a stream. Their connection may stay open.
+async fn listener(
+    desk: &Desk,
+    headers: &HeaderMap,
+    open: &OpenConnection,
+) -> Result<(Session, Language), Response> {
+    let visitor = Visitor::of(desk, headers).await;
+    let visitor = visitor.map_err(|error| trouble(headers, &error))?;
+    let words = visitor.words();
     let token = headers
         .get(FORM_TOKEN)
         .and_then(|token| token.to_str().ok());
@@ -218,17 +255,10 @@ async fn events(
         let secret = desk.state.opened().map(|state| &state.secret);
         secret.is_some_and(|secret| session.knows(secret, token.unwrap_or_default()))
     };
-    match visitor.session.filter(known) {
-        Some(session) => match open.settle(Standing::Identified) {
-            Ok(()) => live::stream(desk, session, language),
-            Err(full) => full.answer(),
-        },
-        None => html(StatusCode::UNAUTHORIZED, page::closed(words)),
+    let closed = || html(StatusCode::UNAUTHORIZED, frame::closed(words));
+    let session = visitor.session.filter(known).ok_or_else(closed)?;
+    match open.settle(Standing::Identified) {
+        Ok(()) => Ok((session, visitor.language)),
+        Err(full) => Err(full.answer()),
     }
-}
-
-fn parameter(uri: &Uri, name: &str) -> Option<String> {
-    form_urlencoded::parse(uri.query()?.as_bytes())
-        .find(|(given, _)| given == name)
-        .map(|(_, value)| value.into_owned())
 }

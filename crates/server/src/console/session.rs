@@ -125,8 +125,9 @@ impl Session {
                     &[(&hash).into(), expires_at.into()],
                 )
             })
-            .await
-            .map(drop)
+            .await?;
+        state::announce(&state.store, state::APPROVALS);
+        Ok(())
     }
 }
 

@@ -6,6 +6,9 @@ use kit::{Result, context::Language};
 
 use super::{language::language_of, session::Session, words::Words};
 
+/// With it a script says that it is one of the console's.
+pub const FORM_TOKEN: &str = "x-console-form";
+
 pub struct Visitor {
     pub language: Language,
     pub session: Option<Session>,

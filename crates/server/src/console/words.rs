@@ -81,6 +81,19 @@ impl Words {
         }
     }
 
+    /// A text of a single page, which stands there in both languages.
+    pub fn pick<'a>(&self, english: &'a str, japanese: &'a str) -> &'a str {
+        match self.language() {
+            Language::English => english,
+            Language::Japanese => japanese,
+        }
+    }
+
+    /// Several texts, such as the heads of a table's columns, in English and Japanese.
+    pub fn pick_all<'a, const N: usize>(&self, texts: [(&'a str, &'a str); N]) -> [&'a str; N] {
+        texts.map(|(english, japanese)| self.pick(english, japanese))
+    }
+
     pub fn language(&self) -> Language {
         match self.tag {
             "ja" => Language::Japanese,

@@ -13,7 +13,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 
 use crate::{
-    address_limits::Barred,
+    address_limits::OverLimit,
     wire::{
         definitions::PublishedCounter,
         errors::{Fault, error_message, explain_value, quoted, shorten_texts},
@@ -75,9 +75,9 @@ pub fn refusal(id: Option<&Value>, refusal: &Refusal) -> Response {
 
 /// For an address over its limit. Nothing of the request was read, so the answer
 /// has no id.
-pub fn barred(barred: Barred) -> Response {
-    let response = fault(StatusCode::TOO_MANY_REQUESTS, None, &Fault::from(barred));
-    let retry_after_ms = barred.retry_after_ms();
+pub fn over_limit(over: OverLimit) -> Response {
+    let response = fault(StatusCode::TOO_MANY_REQUESTS, None, &Fault::from(over));
+    let retry_after_ms = over.retry_after_ms();
     with_headers(&Refusal::RateLimited { retry_after_ms }, response)
 }
 
@@ -115,7 +115,7 @@ pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
 
 /// Revises an error of the protocol crate: shortens what it quotes, and explains
 /// a method of another revision.
-pub async fn revised(response: Response, window: &PublishedCounter) -> Response {
+pub async fn revised(response: Response, published: &PublishedCounter) -> Response {
     const LONG: u64 = 1000;
     let length = response.body().size_hint().exact();
     let is_short = length.is_none_or(|length| length <= LONG);
@@ -128,7 +128,7 @@ pub async fn revised(response: Response, window: &PublishedCounter) -> Response 
         Ok(mut message) => {
             shorten_texts(&mut message);
             if let Some(error) = message.get_mut("error") {
-                explain_value(error, window);
+                explain_value(error, published);
             }
             message.to_string()
         }

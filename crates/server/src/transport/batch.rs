@@ -15,9 +15,10 @@ use super::{
     endpoint::Endpoint,
     guard::Guard,
 };
-use crate::wire::accept_header::Reads;
+use crate::wire::accept_header::AcceptedTypes;
 use crate::wire::{
     errors::{Fault, error_message},
+    headers::PROTOCOL_VERSION,
     inbound,
 };
 
@@ -30,14 +31,14 @@ const MOST_ANSWERED: usize = 512 * 1024;
 /// Whether a body is a batch of a revision that has batches. Clients of that
 /// revision send no version header; clients of later ones must.
 pub fn is_one(headers: &HeaderMap, body: &[u8]) -> bool {
-    let revision = headers.get("mcp-protocol-version");
+    let revision = headers.get(&PROTOCOL_VERSION);
     revision.is_none_or(|revision| revision == "2025-03-26")
         && body.trim_ascii_start().first() == Some(&b'[')
         && !inbound::too_complex(body)
 }
 
 pub async fn answer(endpoint: &Endpoint, guard: &Guard, parts: &Parts, body: &Bytes) -> Response {
-    if Reads::of(&parts.headers) == Reads::Neither {
+    if AcceptedTypes::of(&parts.headers) == AcceptedTypes::Neither {
         return refuse(StatusCode::NOT_ACCEPTABLE, "Accept application/json.");
     }
     let messages: Vec<&RawValue> = match serde_json::from_slice(body) {

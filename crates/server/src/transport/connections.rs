@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     address_limits::{Addresses, Visit, network},
-    wire::backlog::{Backlog, Backlogs, Reader},
+    wire::backlog::{Backlog, BacklogOwner, Backlogs},
 };
 
 pub use full::Full;
@@ -150,7 +150,9 @@ impl Connections {
             standing: Mutex::new(standing),
             key: OnceLock::new(),
             request: PendingRequest::new(self.budgets.clone(), self.max_head_bytes),
-            backlog: self.backlogs.of(Reader::Address(from), evicted.clone()),
+            backlog: self
+                .backlogs
+                .of(BacklogOwner::Address(from), evicted.clone()),
             evicted,
             peer,
             visit: Arc::new(self.addresses.visit(peer)),
@@ -271,7 +273,7 @@ impl OpenConnection {
         let client = proxies.client(self.peer, head);
         self.sender_has_key.store(false, Ordering::Relaxed);
         if self.is_shared() {
-            self.backlog.read_by(Reader::Address(network(client)));
+            self.backlog.read_by(BacklogOwner::Address(network(client)));
         }
         Arc::new(self.connections.addresses.visit(client))
     }
@@ -297,14 +299,14 @@ impl OpenConnection {
             self.sender_has_key.store(has_key, Ordering::Relaxed);
             if has_key {
                 let caller = Arc::clone(&who.caller.id);
-                self.backlog.read_by(Reader::Key(caller));
+                self.backlog.read_by(BacklogOwner::Key(caller));
             }
             return Ok(());
         }
         if who.key.is_some() {
             self.count_for(&who.caller.id)?;
             let caller = Arc::clone(&who.caller.id);
-            self.backlog.read_by(Reader::Key(caller));
+            self.backlog.read_by(BacklogOwner::Key(caller));
         }
         self.settle(Standing::of(who))
     }

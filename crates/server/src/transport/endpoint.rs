@@ -10,7 +10,7 @@ use axum::{
 };
 use bytes::Bytes;
 use desk::{
-    Desk, Window,
+    Desk, ServedCounter,
     methods::SUBSCRIPTIONS_LISTEN,
     pipeline::{Admitted, Refusal},
     stations::identify::{Credentials, Identified},
@@ -22,10 +22,11 @@ use super::{answer, guard::Guard, json_only};
 use crate::address_limits::Visit;
 use crate::wire::{
     STATELESS,
-    accept_header::Reads,
+    accept_header::AcceptedTypes,
     definitions::PublishedCounter,
-    direct::{self, Plain},
+    direct::{self, DirectRequest},
     errors::Fault,
+    headers::{PROTOCOL_VERSION, SESSION_ID},
     http_service::{HttpService, Mode},
     inbound::{self, Envelope},
     sessions::{SessionBook, SessionOwner},
@@ -35,7 +36,7 @@ use crate::wire::{
 /// One counter over Streamable HTTP, on whichever listeners.
 pub struct Endpoint {
     pub desk: Arc<Desk>,
-    pub window: Arc<PublishedCounter>,
+    pub published: Arc<PublishedCounter>,
     service: HttpService,
 }
 
@@ -45,20 +46,20 @@ pub type Endpoints = HashMap<&'static str, Arc<Endpoint>>;
 /// `publish` is [`PublishedCounter::new`], except in tests.
 pub fn endpoints(
     desk: &Arc<Desk>,
-    publish: fn(&Arc<Window>) -> Arc<PublishedCounter>,
+    publish: fn(&Arc<ServedCounter>) -> Arc<PublishedCounter>,
 ) -> Endpoints {
     let sessions = SessionBook::new(&desk.settings.http);
-    let endpoint = |window| {
-        let window = publish(window);
+    let endpoint = |served| {
+        let published = publish(served);
         Arc::new(Endpoint {
             desk: Arc::clone(desk),
-            service: HttpService::new(desk, &window, &sessions),
-            window,
+            service: HttpService::new(desk, &published, &sessions),
+            published,
         })
     };
-    desk.windows
+    desk.counters
         .iter()
-        .map(|window| (window.counter.about.name, endpoint(window)))
+        .map(|served| (served.counter.about.name, endpoint(served)))
         .collect()
 }
 
@@ -66,17 +67,20 @@ impl Endpoint {
     /// One message: on the direct path if it fits, else through the protocol crate.
     pub async fn message(&self, guard: &Guard, parts: Parts, body: &Bytes) -> Response {
         let credentials = guard.credentials(&parts.headers);
-        if self.window.direct_path
+        if self.published.direct_path
             && direct::headers_fit(&parts.headers)
             && !inbound::too_complex(body)
-            && let Some(plain) = Plain::read(&self.window, &parts.headers, body)
+            && let Some(plain) = DirectRequest::read(&self.published, &parts.headers, body)
         {
-            let admitted = self.desk.admit(&self.window, &credentials, plain.method());
+            let admitted = self
+                .desk
+                .admit(&self.published, &credentials, plain.method());
             return match admitted.await {
                 Ok(admitted) => {
                     let admitted = arrived(admitted, &parts);
-                    let (desk, window) = (&self.desk, &self.window);
-                    let (status, text) = plain.serve(desk, window, admitted, &parts.headers).await;
+                    let (desk, published) = (&self.desk, &self.published);
+                    let (status, text) =
+                        plain.serve(desk, published, admitted, &parts.headers).await;
                     answer::json(status, text)
                 }
                 Err(refusal) => answer::refusal(plain.id().as_ref(), &refusal),
@@ -104,10 +108,10 @@ impl Endpoint {
             parts.headers.remove(header::CONTENT_LENGTH);
         }
         let body = completed.as_ref().unwrap_or(body);
-        let name = self.window.counter.about.name;
+        let name = self.published.counter.about.name;
         let who = if envelope.is_request() {
             let method = envelope.method.as_deref().unwrap_or_default();
-            match self.desk.admit(&self.window, credentials, method).await {
+            match self.desk.admit(&self.published, credentials, method).await {
                 Ok(admitted) => {
                     let admitted = arrived(admitted, &parts);
                     if let Some(refused) = self.refuse_listen(&envelope, &admitted, body).await {
@@ -129,13 +133,13 @@ impl Endpoint {
                 Err(why) => return answer::refusal(None, &Refusal::of(why, name)),
             }
         };
-        let reads = Reads::of(&parts.headers);
+        let reads = AcceptedTypes::of(&parts.headers);
         // A stream that never ends has no one message to give instead.
         let listens = envelope.method.as_deref() == Some(SUBSCRIPTIONS_LISTEN.name);
-        if reads.stream() || (reads == Reads::JsonOnly && !listens) {
+        if reads.stream() || (reads == AcceptedTypes::JsonOnly && !listens) {
             json_only::name_both(&mut parts.headers);
         }
-        let has_session = parts.headers.contains_key("mcp-session-id");
+        let has_session = parts.headers.contains_key(&SESSION_ID);
         let mode = if has_session || asks_for_session(&envelope, reads, body) {
             Mode::Session
         } else {
@@ -152,7 +156,7 @@ impl Endpoint {
             return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
         }
         if response.status().is_client_error() {
-            return answer::revised(response, &self.window).await;
+            return answer::revised(response, &self.published).await;
         }
         if reads.json_first() && !listens {
             return json_only::as_json(response).await;
@@ -172,7 +176,7 @@ impl Endpoint {
         }
         let filter = inbound::listen_filter(body)?;
         let admitted =
-            subscriptions::admit_listen(&self.desk, &self.window, admitted, &filter).await;
+            subscriptions::admit_listen(&self.desk, &self.published, admitted, &filter).await;
         let fault = Fault::from(admitted.err()?);
         let status = if fault.code == 403 {
             StatusCode::FORBIDDEN
@@ -185,7 +189,7 @@ impl Endpoint {
     /// GET and DELETE belong to sessions of the handshake era.
     pub async fn not_a_call(&self, guard: &Guard, request: Request) -> Response {
         let credentials = guard.credentials(request.headers());
-        let name = self.window.counter.about.name;
+        let name = self.published.counter.about.name;
         let who = match self.desk.keyring.identify(&credentials, name).await {
             Ok(who) => who,
             Err(why) => return answer::refusal(None, &Refusal::of(why, name)),
@@ -199,7 +203,7 @@ impl Endpoint {
     }
 
     async fn end_session(&self, owner: SessionOwner, request: Request) -> Response {
-        let session = request.headers().get("mcp-session-id");
+        let session = request.headers().get(&SESSION_ID);
         if let Some(Ok(id)) = session.map(HeaderValue::to_str)
             && !self.service.has_session(&owner, id).await
         {
@@ -241,7 +245,7 @@ fn is_stateless(headers: &HeaderMap) -> bool {
 
 fn names_revision(headers: &HeaderMap, revision: &str) -> bool {
     headers
-        .get("mcp-protocol-version")
+        .get(&PROTOCOL_VERSION)
         .is_some_and(|version| version == revision)
 }
 
@@ -257,8 +261,8 @@ fn completed_handshake(envelope: &Envelope<'_>, body: &[u8]) -> Option<Bytes> {
 }
 
 /// A session's answers are streams, so it is for those who asked for them.
-fn asks_for_session(envelope: &Envelope<'_>, reads: Reads, body: &[u8]) -> bool {
+fn asks_for_session(envelope: &Envelope<'_>, reads: AcceptedTypes, body: &[u8]) -> bool {
     envelope.method.as_deref() == Some("initialize")
-        && reads == Reads::Both
+        && reads == AcceptedTypes::Both
         && inbound::is_handshake(body)
 }

@@ -16,7 +16,7 @@ use desk::{
     digest::hex,
     methods,
     pipeline::{Admitted, ReadRequest, Refusal},
-    stations::{authorize::Target, identify::Unidentified},
+    stations::{authorize::ReadTarget, identify::Unidentified},
 };
 use kit::{Context, counter::File};
 use sha2::{Digest, Sha256};
@@ -36,13 +36,13 @@ pub fn key_in_path(path: &str) -> Option<&str> {
 
 pub async fn serve(
     desk: &Arc<Desk>,
-    window: &PublishedCounter,
+    published: &PublishedCounter,
     (key, name): (&str, &str),
     request: &HeaderMap,
     from: &Visit,
     open: &OpenConnection,
 ) -> Response {
-    let counter = &window.counter;
+    let counter = &published.counter;
     let Some(files) = &counter.files else {
         return no_such_file();
     };
@@ -54,7 +54,7 @@ pub async fn serve(
         }
         Err(_) => {
             from.wrong_key();
-            desk.refuse_unidentified(window, Unidentified::InvalidKey);
+            desk.refuse_unidentified(published, Unidentified::InvalidKey);
             return no_such_file();
         }
     };
@@ -78,10 +78,13 @@ pub async fn serve(
     let read = ReadRequest {
         from: &admitted,
         method: methods::FILE,
-        target: Target::File(name),
+        target: ReadTarget::File(name),
         context: &context,
     };
-    let found = match desk.read(window, &read, files.file(&context, name)).await {
+    let found = match desk
+        .read(published, &read, files.file(&context, name))
+        .await
+    {
         Ok(found) => found,
         Err(error) => {
             tracing::warn!(counter = about, %error, cause = ?error.cause, "a file could not be read");

@@ -1,5 +1,5 @@
 //! Who may reach a listener at all: the Host and Origin checks that keep web
-//! pages from calling a desk on the same machine, and where the key is found.
+//! pages from calling a desk on the same machine.
 
 use std::{
     net::IpAddr,
@@ -24,16 +24,10 @@ use kit::{Error, Result};
 use super::{
     answer,
     connections::{Full, OpenConnection, Standing},
-    files,
+    credentials, cross_origin, files,
     origin::{Origin, Scheme, normalised},
 };
 use crate::address_limits::Visit;
-
-/// Before the key, in a subprotocol.
-const KEY_PROTOCOL: &str = "mcp.auth.";
-
-/// What people call a key in an address.
-const KEY_PARAMETERS: [&str; 4] = ["key", "api_key", "token", "access_token"];
 
 pub struct Guard {
     /// Where its listener is configured.
@@ -42,7 +36,7 @@ pub struct Guard {
     scheme: Scheme,
     port: u16,
     /// Besides its own: what the operator allows, and where a proxy serves it.
-    origins: Vec<Origin>,
+    pub origins: Vec<Origin>,
     pub key_required: bool,
     keyring: Arc<Keyring>,
 }
@@ -124,7 +118,7 @@ impl Guard {
     fn refuse(&self, request: &Request) -> Option<Response> {
         let section = self.section;
         let text = match self.check(request.uri(), request.headers()) {
-            Ok(()) if carries_key(request.uri()) => {
+            Ok(()) if credentials::are_in_url(request.uri()) => {
                 return Some(answer::refuse(
                     StatusCode::BAD_REQUEST,
                     "A key does not belong in a URL, which ends up in logs. Send it as \
@@ -174,7 +168,7 @@ impl Guard {
         let Some(open) = extensions.get::<Arc<OpenConnection>>() else {
             return Ok(Sender::Known);
         };
-        let brings_key = Self::brings_key(headers);
+        let brings_key = credentials::brings_key(headers);
         let is_settled =
             open.is(Standing::Identified) || (open.is(Standing::Anonymous) && !brings_key);
         if is_settled && !open.is_shared() {
@@ -204,49 +198,9 @@ impl Guard {
         self.keyring.recognises(&self.credentials(headers))
     }
 
-    /// Whether [`Guard::credentials`] would find a key, right or wrong.
-    pub fn brings_key(headers: &HeaderMap) -> bool {
-        headers.contains_key(header::AUTHORIZATION)
-            || subprotocols(headers).any(|protocol| protocol.starts_with(KEY_PROTOCOL))
-    }
-
-    /// The key of a request: `Authorization: Bearer KEY`, or, for WebSocket
-    /// clients that cannot set headers, a subprotocol `mcp.auth.KEY`.
     pub fn credentials(&self, headers: &HeaderMap) -> Credentials {
-        let nothing = Credentials::Nothing {
-            key_required: self.key_required,
-        };
-        if let Some(value) = headers.get(header::AUTHORIZATION) {
-            // A header that is there but not a bearer key opens nothing.
-            let key = value.to_str().ok().and_then(bearer).unwrap_or_default();
-            return Credentials::Key(key.to_owned());
-        }
-        subprotocols(headers)
-            .find_map(|protocol| protocol.strip_prefix(KEY_PROTOCOL))
-            .map_or(nothing, |key| Credentials::Key(key.to_owned()))
+        credentials::of(headers, self.key_required)
     }
-}
-
-fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    headers
-        .get_all(header::SEC_WEBSOCKET_PROTOCOL)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-}
-
-/// Whether a URL contains a key. Proxies and browsers log URLs. Links into the
-/// console work once and are not keys.
-fn carries_key(uri: &Uri) -> bool {
-    let query = uri.query().unwrap_or_default();
-    !uri.path().starts_with("/console/")
-        && query.split('&').any(|pair| {
-            let name = pair.split('=').next().unwrap_or_default();
-            KEY_PARAMETERS
-                .iter()
-                .any(|key| name.eq_ignore_ascii_case(key))
-        })
 }
 
 /// Refuses names and origins that could never match: they would keep everybody
@@ -287,7 +241,7 @@ pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
 
 /// Refuses requests that the guard bars, and addresses over their limit.
 pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
-    let brings_key = Guard::brings_key(request.headers());
+    let brings_key = credentials::brings_key(request.headers());
     let visit = request.extensions().get::<Arc<Visit>>().cloned();
     let refused = guard.refuse(&request).or_else(|| {
         // A valid key is never a guess, even if others guess from that address.
@@ -296,10 +250,14 @@ pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: 
                 .is_some_and(|key| !guard.keyring.recognises(&Credentials::Key(key.to_owned())));
             wrong_file_key || (brings_key && !guard.recognises(request.headers()))
         };
-        Some(answer::barred(visit.as_ref()?.request(may_guess).err()?))
+        Some(answer::over_limit(
+            visit.as_ref()?.request(may_guess).err()?,
+        ))
     });
-    if let Some(response) = refused {
+    if let Some(mut response) = refused {
+        let origin = request.headers().get(header::ORIGIN).cloned();
         answer::drain(request.into_body()).await;
+        cross_origin::let_read(&guard.origins, origin, &mut response);
         return response;
     }
     let Some(visit) = visit.filter(|_| brings_key) else {
@@ -313,11 +271,6 @@ pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: 
         visit.wrong_key();
     }
     response
-}
-
-fn bearer(value: &str) -> Option<&str> {
-    let (scheme, key) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
 #[cfg(test)]
@@ -394,24 +347,5 @@ mod tests {
         assert_eq!(from, Err(Barred::Origin));
         let from = to("evil.example:8010", "http://evil.example:8010");
         assert_eq!(from, Err(Barred::Host));
-    }
-
-    #[test]
-    fn keys_come_in_a_header_or_a_subprotocol_never_in_an_address() {
-        let guard = Guard::new("http", &Listener::default(), false, &nobody());
-        let credentials = |pairs: &[_]| guard.credentials(&headers(pairs));
-        let key = |key: &str| Credentials::Key(key.into());
-        assert_eq!(credentials(&[("authorization", "Bearer abc")]), key("abc"));
-        assert_eq!(credentials(&[("authorization", "Basic abc")]), key(""));
-        assert_eq!(
-            credentials(&[("sec-websocket-protocol", "mcp, mcp.auth.abc")]),
-            key("abc")
-        );
-        assert_eq!(
-            credentials(&[]),
-            Credentials::Nothing {
-                key_required: false
-            }
-        );
     }
 }

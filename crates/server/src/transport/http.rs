@@ -5,18 +5,23 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension, Router,
-    extract::{Path, Request, State},
+    extract::{FromRequestParts, Path, Request, State},
     http::{HeaderMap, StatusCode, header},
     middleware,
     response::{IntoResponse, Response},
     routing::{any, get},
 };
-use desk::{Desk, pipeline::Refusal, stations::identify::Credentials};
+use desk::{
+    Desk,
+    pipeline::Refusal,
+    stations::identify::{Credentials, Unidentified},
+};
 use tokio::sync::Mutex;
 
 use super::{
     answer::{self, refuse},
     connections::{OpenConnection, Standing},
+    cross_origin,
     endpoint::Endpoints,
     files,
     guard::{self, Guard},
@@ -49,10 +54,11 @@ pub fn router(desk: &Arc<Desk>, endpoints: &Endpoints, pages: Router) -> Router 
         health: Mutex::default(),
     });
     let guard = Arc::clone(&shared.guard);
-    Router::new()
+    let calls = Router::new()
         .route("/mcp/{counter}", any(mcp))
+        .route("/files/{counter}/{key}/{file}", get(file));
+    cross_origin::open(calls, &guard.origins)
         .route("/ws/{counter}", get(ws))
-        .route("/files/{counter}/{key}/{file}", get(file))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .with_state(shared)
@@ -63,11 +69,18 @@ pub fn router(desk: &Arc<Desk>, endpoints: &Endpoints, pages: Router) -> Router 
         .route("/livez", get(|| async { "ok\n" }))
 }
 
-async fn mcp(
-    State(shared): State<Arc<Shared>>,
-    Path(counter): Path<String>,
-    request: Request,
-) -> Response {
+async fn mcp(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    // Nearly always the name stands there as it is. Only else is it decoded.
+    let plain = request.uri().path().strip_prefix("/mcp/");
+    if let Some(endpoint) = plain.and_then(|name| shared.endpoints.get(name)) {
+        return streamable_http::handle(endpoint, &shared.guard, request).await;
+    }
+    let (mut parts, body) = request.into_parts();
+    let counter = match Path::<String>::from_request_parts(&mut parts, &()).await {
+        Ok(Path(counter)) => counter,
+        Err(refused) => return refused.into_response(),
+    };
+    let request = Request::from_parts(parts, body);
     match shared.endpoints.get(counter.as_str()) {
         Some(endpoint) => streamable_http::handle(endpoint, &shared.guard, request).await,
         None => no_such_counter(&shared, &counter),
@@ -84,10 +97,10 @@ async fn ws(
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
         Some(endpoint) => {
-            let to = websocket::Target {
+            let to = websocket::SocketTarget {
                 desk: &shared.desk,
                 guard: &shared.guard,
-                window: &endpoint.window,
+                published: &endpoint.published,
                 is_own_port: false,
             };
             websocket::accept(&to, &headers, from.0, open, upgrade).await
@@ -105,8 +118,8 @@ async fn file(
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
         Some(endpoint) => {
-            let (desk, window) = (&shared.desk, &endpoint.window);
-            files::serve(desk, window, (&key, &file), &headers, &from, &open).await
+            let (desk, published) = (&shared.desk, &endpoint.published);
+            files::serve(desk, published, (&key, &file), &headers, &from, &open).await
         }
         None => no_such_counter(&shared, &counter),
     }
@@ -142,11 +155,12 @@ async fn readyz(
     from: Extension<Arc<Visit>>,
 ) -> Response {
     let credentials = shared.guard.credentials(&headers);
-    let admitted = shared.desk.keyring.admits(&credentials).await;
+    let admitted = shared.desk.keyring.admit(&credentials).await;
     let brings_key = matches!(credentials, Credentials::Key(_));
-    if brings_key && !admitted {
+    if brings_key && admitted == Err(Unidentified::InvalidKey) {
         from.wrong_key();
     }
+    let admitted = admitted.is_ok();
     let (status, text) = match is_ready(&shared).await {
         Ok(()) if admitted => (StatusCode::OK, ready(&shared.desk, brings_key)),
         Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
@@ -182,12 +196,12 @@ fn ready(desk: &Desk, has_key: bool) -> String {
     if let Some(trouble) = desk.audit.trouble() {
         text.push_str(&format!("{trouble}\n"));
     }
-    for window in &desk.windows {
-        let name = window.counter.about.name;
+    for served in &desk.counters {
+        let name = served.counter.about.name;
         if !has_key && desk.keyring.always_needs(name) {
             continue;
         }
-        if let Some(health) = window.health() {
+        if let Some(health) = served.health() {
             text.push_str(&format!("{name}: {health}\n"));
         }
     }
@@ -195,24 +209,18 @@ fn ready(desk: &Desk, has_key: bool) -> String {
 }
 
 async fn stores_answer(desk: &Desk) -> Result<(), String> {
-    for window in &desk.windows {
-        if let Some(store) = &window.counter.store {
-            if let Some(trouble) = store.trouble() {
-                return Err(format!("database: {trouble}"));
-            }
-            let budget = kit::sql::Budget {
-                deadline: Some(std::time::Instant::now() + Duration::from_secs(2)),
-                ..Default::default()
-            };
-            store
-                .query(budget, |sql| sql.query("SELECT 1", &[]).map(drop))
-                .await
-                .map_err(|error| {
-                    let counter = window.counter.about.name;
-                    tracing::warn!(counter, cause = ?error.cause, "not ready");
-                    format!("{counter}: the store does not answer")
-                })?;
+    let mut asked: Vec<&Arc<dyn kit::Store>> = Vec::new();
+    for served in &desk.counters {
+        let Some(store) = &served.counter.store else {
+            continue;
+        };
+        // Most counters share one.
+        if asked.iter().any(|other| Arc::ptr_eq(other, store)) {
+            continue;
         }
+        asked.push(store);
+        let ready = store.ready().await;
+        ready.map_err(|trouble| format!("database: {trouble}"))?;
     }
     Ok(())
 }
@@ -225,8 +233,8 @@ async fn metrics(
     let credentials = shared.guard.credentials(&headers);
     let brings_key = matches!(credentials, Credentials::Key(_));
     let is_public = shared.desk.settings.http.public_metrics && !brings_key;
-    if !is_public && !shared.desk.keyring.admits(&credentials).await {
-        return answer::refusal(None, &Refusal::InvalidKey);
+    if !is_public && let Err(why) = shared.desk.keyring.admit(&credentials).await {
+        return answer::refusal(None, &Refusal::of(why, ""));
     }
     if brings_key && let Err(full) = open.settle(Standing::Identified) {
         return full.answer();

@@ -110,19 +110,26 @@ impl Listener {
 impl Site {
     async fn serve(self, hall: Hall) {
         let desk = &hall.desk;
+        let mut is_failing = false;
         loop {
             let (stream, peer) = tokio::select! {
                 accepted = self.listener.listener.accept() => match accepted {
                     Ok((stream, peer)) => (stream, peer.ip()),
                     Err(error) => {
-                        // Out of file handles, most likely: give others time to close.
-                        tracing::warn!(%error, "a connection could not be accepted");
+                        // Out of file handles, most likely: give others time to close. It
+                        // is tried ten times a second, and logged once.
+                        if !std::mem::replace(&mut is_failing, true) {
+                            tracing::warn!(%error, "connections can't be accepted");
+                        }
                         tokio::time::sleep(Duration::from_millis(100)).await;
                         continue;
                     }
                 },
                 () = desk.stopping.cancelled() => return,
             };
+            if std::mem::replace(&mut is_failing, false) {
+                tracing::info!("connections are accepted again");
+            }
             // Without it the second part of an answer waits 40 ms for the
             // client's acknowledgement.
             let _ = stream.set_nodelay(true);

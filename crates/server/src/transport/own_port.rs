@@ -23,6 +23,7 @@ use super::{
     answer, assets,
     body::{Unread, read_body},
     connections::OpenConnection,
+    cross_origin,
     endpoint::{Endpoint, arrived},
     guard::{self, Guard},
     json_only,
@@ -32,7 +33,7 @@ use super::{
 };
 use crate::{
     address_limits::Visit,
-    wire::{errors::Fault, plain},
+    wire::{errors::Fault, headers::SESSION_ID, plain_json},
 };
 
 /// Which counter, and what its port offers besides the protocol.
@@ -49,7 +50,7 @@ impl OwnPort {
     pub fn new(endpoint: &Arc<Endpoint>, section: &'static str, listener: &Listener) -> Self {
         let desk = &endpoint.desk;
         let mut guard = Guard::new(section, listener, desk.settings.tls.is_set(), &desk.keyring);
-        let name = endpoint.window.counter.about.name;
+        let name = endpoint.published.counter.about.name;
         guard.key_required |= desk.keyring.always_needs(name);
         Self {
             endpoint: Arc::clone(endpoint),
@@ -71,13 +72,14 @@ pub fn router(port: OwnPort) -> Router {
             .route("/livez", get(|| async { "ok\n" }))
             .with_state(port);
     }
-    Router::new()
+    let routes = Router::new()
         .route("/", any(root))
         .route("/mcp", any(mcp))
         .route("/mcp/", any(mcp))
         .route("/mcp/tools/list", post(list))
         .route("/mcp/tools/call", post(call))
-        .route("/assets/{*path}", get(asset))
+        .route("/assets/{*path}", get(asset));
+    cross_origin::open(routes, &guard.origins)
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .route("/livez", get(|| async { "ok\n" }))
@@ -94,10 +96,10 @@ async fn socket(
     let Ok(upgrade) = upgrade else {
         return not_a_socket().await;
     };
-    let to = websocket::Target {
+    let to = websocket::SocketTarget {
         desk: &port.endpoint.desk,
         guard: &port.guard,
-        window: &port.endpoint.window,
+        published: &port.endpoint.published,
         is_own_port: true,
     };
     websocket::accept(&to, &headers, from.0, open, upgrade).await
@@ -106,7 +108,7 @@ async fn socket(
 /// Somebody who expects Streamable HTTP here.
 async fn not_get(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
     answer::drain(request.into_body()).await;
-    let name = port.endpoint.window.counter.about.name;
+    let name = port.endpoint.published.counter.about.name;
     let text = format!(
         "This port speaks MCP over WebSocket only. Open a WebSocket at /, or send the request to /mcp/{name} on the main port.\n"
     );
@@ -123,10 +125,10 @@ async fn not_a_socket() -> Response {
 /// People who look and clients that listen both come with GET.
 async fn root(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
     let headers = request.headers();
-    let listens = headers.contains_key("mcp-session-id")
+    let listens = headers.contains_key(&SESSION_ID)
         || matches!(accepts(headers), Some(accept) if accept.contains("text/event-stream"));
     if matches!(*request.method(), Method::GET | Method::HEAD) && !listens {
-        let about = &port.endpoint.window.counter.about;
+        let about = &port.endpoint.published.counter.about;
         return Response::new(
             format!(
                 "{}\n\n{}\n\n/  /mcp  POST /mcp/tools/list  POST /mcp/tools/call\n",
@@ -151,8 +153,11 @@ async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
-    match plain::check_list(&body) {
-        Ok(()) => answer::json(200, plain::list(&port.endpoint.window, &admitted.who)),
+    match plain_json::check_list_request(&body) {
+        Ok(()) => answer::json(
+            200,
+            plain_json::tool_list(&port.endpoint.published, &admitted.who),
+        ),
         Err(fault) => unread(&fault),
     }
 }
@@ -162,12 +167,12 @@ async fn call(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
-    let call = match plain::Call::read(&body) {
+    let call = match plain_json::PlainCall::read(&body) {
         Ok(call) => call,
         Err(fault) => return unread(&fault),
     };
-    let (desk, window) = (&port.endpoint.desk, &port.endpoint.window);
-    match call.serve(desk, window, admitted, &headers).await {
+    let (desk, published) = (&port.endpoint.desk, &port.endpoint.published);
+    match call.serve(desk, published, admitted, &headers).await {
         Ok(text) => answer::json(200, text),
         Err(refusal) => refused(&refusal),
     }
@@ -190,10 +195,10 @@ impl OwnPort {
                 data: None,
             };
             answer::drain(body).await;
-            return Err(answer::json(415, plain::error(&fault)));
+            return Err(answer::json(415, plain_json::error_body(&fault)));
         }
         let endpoint = &self.endpoint;
-        let name = endpoint.window.counter.about.name;
+        let name = endpoint.published.counter.about.name;
         let settled = self.guard.settle(name, &parts.headers, &parts.extensions);
         let sender = settled.await?;
         let open = parts.extensions.get::<Arc<OpenConnection>>();
@@ -206,7 +211,7 @@ impl OwnPort {
         let credentials = self.guard.credentials(&parts.headers);
         let admitted = endpoint
             .desk
-            .admit(&endpoint.window, &credentials, method)
+            .admit(&endpoint.published, &credentials, method)
             .await
             .map_err(|refusal| refused(&refusal))?;
         let admitted = arrived(admitted, &parts);
@@ -215,13 +220,13 @@ impl OwnPort {
 }
 
 fn refused(refusal: &Refusal) -> Response {
-    let text = plain::error(&Fault::from(refusal));
+    let text = plain_json::error_body(&Fault::from(refusal));
     let response = answer::json(answer::status(refusal).as_u16(), text);
     answer::with_headers(refusal, response)
 }
 
 fn unread(fault: &Fault) -> Response {
-    answer::json(400, plain::error(fault))
+    answer::json(400, plain_json::error_body(fault))
 }
 
 async fn asset(
@@ -232,7 +237,7 @@ async fn asset(
 ) -> Response {
     let endpoint = &port.endpoint;
     let credentials = port.guard.credentials(&headers);
-    let name = endpoint.window.counter.about.name;
+    let name = endpoint.published.counter.about.name;
     let who = match endpoint.desk.keyring.identify(&credentials, name).await {
         Ok(who) => who,
         Err(why) => return refused(&Refusal::of(why, name)),

@@ -103,7 +103,17 @@ impl Network {
             Some(_) => return None,
             None => all,
         };
-        (bits <= all).then_some(Self { address, bits })
+        (bits <= all).then(|| Self { address, bits }.canonical())
+    }
+
+    /// IPv4 addresses that are written as IPv6 are compared as what they are.
+    fn canonical(self) -> Self {
+        let address = self.address.to_canonical();
+        let fewer = width(self.address) - width(address);
+        match self.bits.checked_sub(fewer) {
+            Some(bits) => Self { address, bits },
+            None => self,
+        }
     }
 
     fn contains(&self, address: IpAddr) -> bool {

@@ -11,12 +11,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use desk::{Desk, Window, stations::identify::Credentials};
+use desk::{Desk, ServedCounter, stations::identify::Credentials};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::wire::{
-    channel::{self, Channel, Outbox, Outgoing, Received},
+    channel::{self, Channel, Outgoing, OutgoingQueue, Received},
     definitions::PublishedCounter,
 };
 
@@ -30,7 +30,7 @@ const QUEUE: usize = 256;
 const LAST_NOTES: Duration = Duration::from_secs(2);
 
 /// Serves until stdin ends and the last request is answered.
-pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credentials) {
+pub async fn serve(desk: Arc<Desk>, served: Arc<ServedCounter>, credentials: Credentials) {
     let (to_wire, incoming) = mpsc::channel(QUEUE);
     let (queue, from_wire) = mpsc::channel(QUEUE);
     // Weak: a reader blocked on stdin must not keep the writer waiting.
@@ -41,14 +41,14 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
     let writer = std::thread::spawn(move || write(from_wire, &reader_gone));
     let channel = Channel {
         incoming,
-        outgoing: Outbox::new(queue, None),
+        outgoing: OutgoingQueue::new(queue, None),
         credentials,
         identified: Ok(()),
         own_dialect: false,
         language: desk::language::of_environment(),
         visit: None,
     };
-    let counter = PublishedCounter::new(&window);
+    let counter = PublishedCounter::new(&served);
     channel::serve(Arc::clone(&desk), counter, channel, gone.child_token()).await;
     // It ends when the last answer is out.
     let _ = tokio::task::spawn_blocking(move || writer.join()).await;
@@ -75,7 +75,7 @@ fn read(to_wire: &mpsc::Sender<Received>, oversize: &mpsc::WeakSender<Outgoing>)
         if line.len() as u64 > MAX_LINE {
             let message = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: the message is longer than 4 MiB."}}"#;
             if let Some(queue) = oversize.upgrade() {
-                Outbox::new(queue, None).blocking_send(message.into());
+                OutgoingQueue::new(queue, None).blocking_send(message.into());
             }
             if skip_line(&mut input).is_err() {
                 return;

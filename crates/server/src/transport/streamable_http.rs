@@ -16,12 +16,13 @@ use super::{
     endpoint::Endpoint,
     guard::Guard,
 };
+use crate::wire::headers::PROTOCOL_VERSION;
 
 /// This revision used HTTP in another way, which is not supported.
 const OLDEST: &str = "2024-11-05";
 
 pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Response {
-    let name = endpoint.window.counter.about.name;
+    let name = endpoint.published.counter.about.name;
     let settled = guard.settle(name, request.headers(), request.extensions());
     let sender = match settled.await {
         Ok(sender) => sender,
@@ -30,7 +31,7 @@ pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Res
             return full;
         }
     };
-    let revision = request.headers().get("mcp-protocol-version");
+    let revision = request.headers().get(&PROTOCOL_VERSION);
     if revision.is_some_and(|revision| revision == OLDEST) {
         return answer::refuse(
             StatusCode::BAD_REQUEST,
@@ -46,7 +47,7 @@ pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Res
     let (body, _permit) = match read_body(&endpoint.desk, body, sender, open).await {
         Ok(read) => read,
         Err(Unread::FromStranger(why)) => {
-            let name = endpoint.window.counter.about.name;
+            let name = endpoint.published.counter.about.name;
             return answer::refusal(None, &Refusal::of(why, name));
         }
         Err(unread) => return unread.into_response(),

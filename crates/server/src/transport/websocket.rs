@@ -10,4 +10,4 @@ mod handshake;
 mod serve;
 
 pub use handshake::Upgrade;
-pub use serve::{Target, accept};
+pub use serve::{SocketTarget, accept};

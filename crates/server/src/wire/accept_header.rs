@@ -8,7 +8,7 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reads {
+pub enum AcceptedTypes {
     /// Both, by name: as the protocol wants it.
     Both,
     /// Whatever comes, and so JSON first.
@@ -18,7 +18,7 @@ pub enum Reads {
     Neither,
 }
 
-impl Reads {
+impl AcceptedTypes {
     pub fn of(headers: &HeaderMap) -> Self {
         let mut named = headers.get_all(header::ACCEPT).iter().peekable();
         if named.peek().is_none() {
@@ -64,25 +64,31 @@ mod tests {
             for value in values {
                 headers.append(header::ACCEPT, HeaderValue::from_static(value));
             }
-            Reads::of(&headers)
+            AcceptedTypes::of(&headers)
         };
-        assert_eq!(reads(&[]), Reads::Anything);
-        assert_eq!(reads(&["*/*"]), Reads::Anything);
-        assert_eq!(reads(&["text/html, */*;q=0.8"]), Reads::Anything);
+        assert_eq!(reads(&[]), AcceptedTypes::Anything);
+        assert_eq!(reads(&["*/*"]), AcceptedTypes::Anything);
+        assert_eq!(reads(&["text/html, */*;q=0.8"]), AcceptedTypes::Anything);
         assert_eq!(
             reads(&["application/json, text/plain, */*"]),
-            Reads::Anything
+            AcceptedTypes::Anything
         );
-        assert_eq!(reads(&["application/json"]), Reads::JsonOnly);
-        assert_eq!(reads(&["Application/JSON; charset=utf-8"]), Reads::JsonOnly);
-        assert_eq!(reads(&["Application/*;q=0.5"]), Reads::JsonOnly);
-        assert_eq!(reads(&["application/json, text/event-stream"]), Reads::Both);
+        assert_eq!(reads(&["application/json"]), AcceptedTypes::JsonOnly);
+        assert_eq!(
+            reads(&["Application/JSON; charset=utf-8"]),
+            AcceptedTypes::JsonOnly
+        );
+        assert_eq!(reads(&["Application/*;q=0.5"]), AcceptedTypes::JsonOnly);
+        assert_eq!(
+            reads(&["application/json, text/event-stream"]),
+            AcceptedTypes::Both
+        );
         assert_eq!(
             reads(&["text/event-stream", "application/json;q=0.9"]),
-            Reads::Both
+            AcceptedTypes::Both
         );
-        assert_eq!(reads(&["text/event-stream"]), Reads::Neither);
-        assert_eq!(reads(&["text/html"]), Reads::Neither);
-        assert_eq!(reads(&[""]), Reads::Neither);
+        assert_eq!(reads(&["text/event-stream"]), AcceptedTypes::Neither);
+        assert_eq!(reads(&["text/html"]), AcceptedTypes::Neither);
+        assert_eq!(reads(&[""]), AcceptedTypes::Neither);
     }
 }

@@ -23,7 +23,7 @@ const BUDGET: usize = 4 * 1024 * 1024;
 
 /// Whose connections are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Reader {
+pub enum BacklogOwner {
     /// Callers without a key, by the network they come from.
     Address(std::net::IpAddr),
     /// The holder of a key, by its id.
@@ -45,14 +45,14 @@ struct Book {
 
 struct Waiting {
     number: u64,
-    reader: Reader,
+    reader: BacklogOwner,
     bytes: usize,
     stop: CancellationToken,
 }
 
 impl Backlogs {
     /// The backlog of one connection. `stop` ends the connection.
-    pub fn of(self: &Arc<Self>, reader: Reader, stop: CancellationToken) -> Arc<Backlog> {
+    pub fn of(self: &Arc<Self>, reader: BacklogOwner, stop: CancellationToken) -> Arc<Backlog> {
         let mut book = self.book();
         book.numbers += 1;
         Arc::new(Backlog {
@@ -96,7 +96,7 @@ impl Book {
 
     /// Ends connections until the rest fits in the budget.
     fn make_room(&mut self, has_key: bool) {
-        let is_of_class = |it: &&Waiting| matches!(it.reader, Reader::Key(_)) == has_key;
+        let is_of_class = |it: &&Waiting| matches!(it.reader, BacklogOwner::Key(_)) == has_key;
         let bytes = |it: &Waiting| it.bytes;
         while self
             .waiting
@@ -106,7 +106,7 @@ impl Book {
             .sum::<usize>()
             > BUDGET
         {
-            let mut by_reader: HashMap<&Reader, usize> = HashMap::new();
+            let mut by_reader: HashMap<&BacklogOwner, usize> = HashMap::new();
             for it in self.waiting.iter().filter(is_of_class) {
                 *by_reader.entry(&it.reader).or_default() += it.bytes;
             }
@@ -126,21 +126,21 @@ impl Book {
 pub struct Backlog {
     all: Arc<Backlogs>,
     number: u64,
-    reader: Mutex<Reader>,
+    reader: Mutex<BacklogOwner>,
     stop: CancellationToken,
     bytes: AtomicUsize,
 }
 
 impl Backlog {
     /// Counts an answer until it is dropped.
-    pub fn hold(self: &Arc<Self>, bytes: usize) -> Held {
+    pub fn hold(self: &Arc<Self>, bytes: usize) -> UnreadAnswer {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         if before + bytes > FREE {
             let mut book = self.all.book();
             book.weigh(self);
-            book.make_room(matches!(self.reader(), Reader::Key(_)));
+            book.make_room(matches!(self.reader(), BacklogOwner::Key(_)));
         }
-        Held {
+        UnreadAnswer {
             backlog: Arc::clone(self),
             bytes,
         }
@@ -157,11 +157,11 @@ impl Backlog {
     }
 
     /// Sets who reads, once that is known.
-    pub fn read_by(&self, reader: Reader) {
+    pub fn read_by(&self, reader: BacklogOwner) {
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = reader;
     }
 
-    fn reader(&self) -> Reader {
+    fn reader(&self) -> BacklogOwner {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         reader.clone()
     }
@@ -169,7 +169,7 @@ impl Backlog {
 
 struct Counted {
     bytes: Bytes,
-    _held: Held,
+    _held: UnreadAnswer,
 }
 
 impl AsRef<[u8]> for Counted {
@@ -179,12 +179,12 @@ impl AsRef<[u8]> for Counted {
 }
 
 /// An answer that is not read yet.
-pub struct Held {
+pub struct UnreadAnswer {
     backlog: Arc<Backlog>,
     bytes: usize,
 }
 
-impl Drop for Held {
+impl Drop for UnreadAnswer {
     fn drop(&mut self) {
         let before = self.backlog.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         if before > FREE {
@@ -201,13 +201,13 @@ mod tests {
 
     const PART: usize = BUDGET / 8;
 
-    fn connect(all: &Arc<Backlogs>, reader: &Reader) -> (Arc<Backlog>, CancellationToken) {
+    fn connect(all: &Arc<Backlogs>, reader: &BacklogOwner) -> (Arc<Backlog>, CancellationToken) {
         let stop = CancellationToken::new();
         (all.of(reader.clone(), stop.clone()), stop)
     }
 
-    fn address(last: u8) -> Reader {
-        Reader::Address(IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)))
+    fn address(last: u8) -> BacklogOwner {
+        BacklogOwner::Address(IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)))
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         let (keyless, keyless_stop) = connect(&all, &address(1));
         let _all_of_it = keyless.hold(BUDGET);
         let (keyed, keyed_stop) = connect(&all, &address(1));
-        keyed.read_by(Reader::Key("key".into()));
+        keyed.read_by(BacklogOwner::Key("key".into()));
         let _all_of_theirs = keyed.hold(BUDGET);
         assert!(!keyless_stop.is_cancelled() && !keyed_stop.is_cancelled());
         let _too_much = keyed.hold(1);

@@ -11,4 +11,4 @@ mod messages;
 mod transport;
 
 pub use intake::serve;
-pub use messages::{Breach, Channel, Outbox, Outgoing, Received, Text};
+pub use messages::{Breach, Channel, Outgoing, OutgoingQueue, Received, Text};

@@ -3,18 +3,22 @@
 use std::{borrow::Cow, ops::Deref, sync::Arc};
 
 use desk::{
-    PreparedTool, Window,
+    PreparedTool, ServedCounter,
     methods::{self, COMPLETE},
     settings::AnswerText,
     stations::{authorize, identify::Identified},
+    views,
 };
 use jiff::Zoned;
 use kit::{Counter, Tool, prompt::Prompt, resource::Shows};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
 
-/// How long clients may keep the lists of tools, prompts and templates. They
-/// change only when the program is replaced or reconfigured.
+use super::apps;
+
+/// How long clients may keep the lists of tools, prompts and templates. They change
+/// only when the program is replaced or reconfigured, or when a person denies a tool,
+/// which calls of it notice at once.
 pub const LIST_TTL_MS: u64 = 5 * 60 * 1000;
 
 /// Entries per page of a list.
@@ -22,26 +26,26 @@ pub const PAGE: usize = 50;
 
 /// A counter as the protocol shows it.
 pub struct PublishedCounter {
-    window: Arc<Window>,
+    served: Arc<ServedCounter>,
     pub definitions: Definitions,
     /// Whether plain calls skip the protocol crate.
     pub direct_path: bool,
 }
 
 impl PublishedCounter {
-    pub fn new(window: &Arc<Window>) -> Arc<Self> {
-        Arc::new(Self::of(window, true))
+    pub fn new(served: &Arc<ServedCounter>) -> Arc<Self> {
+        Arc::new(Self::of(served, true))
     }
 
     /// For comparing the direct path with the protocol crate's.
-    pub fn without_direct_path(window: &Arc<Window>) -> Arc<Self> {
-        Arc::new(Self::of(window, false))
+    pub fn without_direct_path(served: &Arc<ServedCounter>) -> Arc<Self> {
+        Arc::new(Self::of(served, false))
     }
 
-    fn of(window: &Arc<Window>, direct_path: bool) -> Self {
+    fn of(served: &Arc<ServedCounter>, direct_path: bool) -> Self {
         Self {
-            definitions: Definitions::new(window),
-            window: Arc::clone(window),
+            definitions: Definitions::new(served),
+            served: Arc::clone(served),
             direct_path,
         }
     }
@@ -81,15 +85,15 @@ impl PublishedCounter {
 
     /// Whether `content` has one line in place of the structured content's JSON.
     pub fn short_text(&self) -> bool {
-        self.window.listing.text == AnswerText::Line
+        self.served.listing.text == AnswerText::Line
     }
 }
 
 impl Deref for PublishedCounter {
-    type Target = Window;
+    type Target = ServedCounter;
 
-    fn deref(&self) -> &Window {
-        &self.window
+    fn deref(&self) -> &ServedCounter {
+        &self.served
     }
 }
 
@@ -100,11 +104,43 @@ pub struct Listed<'a, T: Clone> {
     pub is_for_all: bool,
 }
 
-pub struct Definitions {
-    pub tools: Vec<Value>,
-    pub mcp_tools: Vec<mcp::Tool>,
+/// The definitions of a counter's tools, all in the same order.
+pub struct ToolLists {
+    pub json: Vec<Value>,
+    pub mcp: Vec<mcp::Tool>,
     /// Under the names that the counter's document gives them, for its own port.
-    pub own_tools: Vec<mcp::Tool>,
+    pub own: Vec<mcp::Tool>,
+}
+
+impl ToolLists {
+    fn new(served: &ServedCounter, with_views: bool) -> Self {
+        let definition = |prepared: &PreparedTool, name: &str| {
+            let mut definition = tool_definition(&prepared.tool, name);
+            if let Some(fields) = definition.as_object_mut()
+                && !served.listing.output_schemas
+            {
+                fields.remove("outputSchema");
+            }
+            if with_views && let Some(view) = views::of_tool(served, prepared) {
+                apps::link(&mut definition, view);
+            }
+            definition
+        };
+        let tools = served.tools.iter();
+        let own = tools.clone().map(|it| definition(it, it.tool.name));
+        let json: Vec<Value> = tools.map(|it| definition(it, it.listed_name)).collect();
+        Self {
+            own: own.filter_map(from_json).collect(),
+            mcp: json.iter().cloned().filter_map(from_json).collect(),
+            json,
+        }
+    }
+}
+
+pub struct Definitions {
+    pub tools: ToolLists,
+    /// For clients that show views; the others see none of them.
+    pub tools_with_views: ToolLists,
     pub prompts: Vec<mcp::Prompt>,
     /// Each with the tools whose data it shows.
     pub templates: Vec<(Shows, mcp::ResourceTemplate)>,
@@ -115,31 +151,8 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    pub fn new(window: &Window) -> Self {
-        let counter = &window.counter;
-        let definition = |prepared: &PreparedTool, name: &str| {
-            let mut definition = tool_definition(&prepared.tool, name);
-            if let Some(fields) = definition.as_object_mut()
-                && !window.listing.output_schemas
-            {
-                fields.remove("outputSchema");
-            }
-            definition
-        };
-        let own_tools = window.tools.iter();
-        let own_tools = own_tools
-            .map(|prepared| definition(prepared, prepared.tool.name))
-            .filter_map(from_json)
-            .collect();
-        let tools: Vec<Value> = window
-            .tools
-            .iter()
-            .map(|prepared| definition(prepared, prepared.listed_name))
-            .collect();
-        let mcp_tools = tools
-            .iter()
-            .filter_map(|tool| from_json(tool.clone()))
-            .collect();
+    pub fn new(served: &ServedCounter) -> Self {
+        let counter = &served.counter;
         let server_info = json!({
             "name": counter.about.server_name,
             "title": counter.about.title,
@@ -151,9 +164,8 @@ impl Definitions {
             server_info.clone(),
         );
         Self {
-            tools,
-            mcp_tools,
-            own_tools,
+            tools: ToolLists::new(served, false),
+            tools_with_views: ToolLists::new(served, true),
             prompts: counter
                 .prompts
                 .iter()
@@ -177,8 +189,16 @@ impl Definitions {
         }
     }
 
+    /// The lists for a client, by whether it shows views.
+    pub fn tools_for(&self, shows_views: bool) -> &ToolLists {
+        match shows_views {
+            true => &self.tools_with_views,
+            false => &self.tools,
+        }
+    }
+
     pub fn tool(&self, name: &str) -> Option<&mcp::Tool> {
-        let mut all = self.mcp_tools.iter().chain(&self.own_tools);
+        let mut all = self.tools.mcp.iter().chain(&self.tools.own);
         all.find(|tool| tool.name == name)
     }
 }

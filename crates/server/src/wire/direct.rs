@@ -1,6 +1,6 @@
 //! The direct path for the plain case: a `tools/call` that is right in every
 //! respect and wants nothing but its answer, stateless over HTTP ([`Plain`],
-//! also `tools/list`), stateless or bare on a connection ([`PlainCall`]).
+//! also `tools/list`), stateless or bare on a connection ([`DirectCall`]).
 //!
 //! Anything unusual, a wrong header, missing metadata, a progress token, an
 //! older revision, yields `None`, and the same bytes go to the protocol crate,
@@ -15,7 +15,7 @@ use desk::{
     stations::identify::Identified,
     trace::TraceContext,
 };
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderName, header};
 use kit::{
     context::Language,
     page::{self, Page},
@@ -27,10 +27,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     STATELESS,
-    accept_header::Reads,
+    accept_header::AcceptedTypes,
+    apps,
     client::PlainClient,
     definitions::{LIST_TTL_MS, PAGE, PublishedCounter},
     errors::{self, Fault},
+    headers::{METHOD, NAME, PROTOCOL_VERSION, SESSION_ID},
     inbound::too_complex,
     language,
     tool_result::{self, Recipient},
@@ -70,6 +72,8 @@ struct Meta<'a> {
     protocol_version: &'a str,
     #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
     client_capabilities: Map<String, Value>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo", default)]
+    client_info: Option<&'a RawValue>,
     #[serde(borrow, rename = "progressToken", default)]
     progress_token: Option<&'a RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/logLevel", default)]
@@ -118,37 +122,36 @@ fn is_id(id: &str) -> bool {
 /// Whether the headers are those of a plain stateless request; cheap, and asked
 /// before the body is looked at.
 pub fn headers_fit(headers: &HeaderMap) -> bool {
-    let is = |name: &str, wanted: &str| single(headers, name).is_some_and(|v| v == wanted);
-    Reads::of(headers) != Reads::Neither
-        && is("mcp-protocol-version", STATELESS)
-        && (is("mcp-method", "tools/call") || is("mcp-method", "tools/list"))
-        && single(headers, header::CONTENT_TYPE.as_str())
+    AcceptedTypes::of(headers) != AcceptedTypes::Neither
+        && single(headers, &PROTOCOL_VERSION) == Some(STATELESS)
+        && matches!(single(headers, &METHOD), Some("tools/call" | "tools/list"))
+        && single(headers, &header::CONTENT_TYPE)
             .is_some_and(|kind| kind.starts_with("application/json"))
-        && !headers.contains_key("mcp-session-id")
+        && !headers.contains_key(&SESSION_ID)
 }
 
 /// The value of a header that is there exactly once.
-fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(value)
 }
 
 /// A request that is plain in every respect.
-pub struct Plain<'a>(Request<'a>);
+pub struct DirectRequest<'a>(Request<'a>);
 
-impl<'a> Plain<'a> {
+impl<'a> DirectRequest<'a> {
     /// `None` if it needs the protocol crate.
-    pub fn read(window: &PublishedCounter, headers: &HeaderMap, body: &'a [u8]) -> Option<Self> {
+    pub fn read(published: &PublishedCounter, headers: &HeaderMap, body: &'a [u8]) -> Option<Self> {
         let request: Request<'_> = serde_json::from_slice(body).ok()?;
         let params = &request.params;
         let plain = request.is_plain()
             && params.meta.is_some()
-            && single(headers, "mcp-method") == Some(request.method);
+            && single(headers, &METHOD) == Some(request.method);
         let fits = match request.method {
             "tools/list" => params.cursor.is_none() && params.name.is_none(),
             "tools/call" => params.name.as_deref().is_some_and(|name| {
-                single(headers, "mcp-name") == Some(name) && !has_header_arguments(window, name)
+                single(headers, &NAME) == Some(name) && !has_header_arguments(published, name)
             }),
             _ => false,
         };
@@ -167,7 +170,7 @@ impl<'a> Plain<'a> {
     pub async fn serve(
         self,
         desk: &Arc<Desk>,
-        window: &PublishedCounter,
+        published: &PublishedCounter,
         admitted: Admitted,
         headers: &HeaderMap,
     ) -> (u16, String) {
@@ -178,21 +181,28 @@ impl<'a> Plain<'a> {
             flat: false,
         };
         let id = self.0.id;
-        match PlainCall::of(self.0) {
-            Some(call) => call.serve(desk, window, options).await,
-            None => (200, list(window, &options.admitted.who, id.get())),
+        let meta = self.0.params.meta.as_ref();
+        let shows_views = meta.is_some_and(|it| apps::are_shown_with(&it.client_capabilities));
+        match DirectCall::of(self.0) {
+            Some(call) => call.serve(desk, published, options).await,
+            None => {
+                let who = &options.admitted.who;
+                (200, list(published, who, id.get(), shows_views))
+            }
         }
     }
 }
 
 /// A call on a connection that carries one message after another.
-pub struct PlainCall {
+pub struct DirectCall {
     /// As JSON text.
     pub id: String,
     tool: String,
     arguments: Map<String, Value>,
     /// Of a stateless client; a bare call has none.
     capabilities: Option<Map<String, Value>>,
+    /// What the client says about itself, in JSON.
+    client_info: Option<String>,
     /// The trace that it is part of.
     parent: Option<TraceContext>,
 }
@@ -206,7 +216,7 @@ pub struct CallOptions {
     pub flat: bool,
 }
 
-impl PlainCall {
+impl DirectCall {
     /// `None` if it needs the protocol crate. `bare` is whether a request without metadata
     /// belongs to no era.
     pub fn read(bytes: &[u8], bare: bool) -> Option<Self> {
@@ -222,10 +232,12 @@ impl PlainCall {
     fn of(request: Request<'_>) -> Option<Self> {
         let meta = request.params.meta;
         let parent = meta.as_ref().and_then(Meta::trace);
+        let client_info = meta.as_ref().and_then(|meta| meta.client_info);
         Some(Self {
             id: request.id.get().to_owned(),
             tool: request.params.name?.into_owned(),
             arguments: request.params.arguments.unwrap_or_default(),
+            client_info: client_info.map(|info| info.get().to_owned()),
             capabilities: meta.map(|meta| meta.client_capabilities),
             parent,
         })
@@ -235,11 +247,14 @@ impl PlainCall {
     pub async fn serve(
         self,
         desk: &Arc<Desk>,
-        window: &PublishedCounter,
+        published: &PublishedCounter,
         options: CallOptions,
     ) -> (u16, String) {
         let caller = Arc::clone(&options.admitted.who.caller.id);
         let stateless = self.capabilities.is_some();
+        if let Some(info) = &self.client_info {
+            desk.clients.note_info(info);
+        }
         let call = ToolCall {
             admitted: options.admitted.with_parent(|| self.parent),
             name: self.tool.clone(),
@@ -251,10 +266,10 @@ impl PlainCall {
             cancel: options.cancel,
             language: options.language,
         };
-        match desk.call(window, call).await {
+        match desk.call(published, call).await {
             Ok(answer) => {
                 let to = Recipient {
-                    counter: window,
+                    counter: published,
                     caller: &caller,
                     tool: &self.tool,
                     stateless,
@@ -271,8 +286,8 @@ impl PlainCall {
 }
 
 /// Tools some of whose arguments must be repeated in HTTP headers.
-fn has_header_arguments(window: &PublishedCounter, name: &str) -> bool {
-    window.definitions.tool(name).is_some_and(|tool| {
+fn has_header_arguments(published: &PublishedCounter, name: &str) -> bool {
+    published.definitions.tool(name).is_some_and(|tool| {
         tool.input_schema
             .get("properties")
             .is_some_and(mentions_header)
@@ -289,10 +304,10 @@ fn mentions_header(value: &Value) -> bool {
 }
 
 /// The first page; the protocol crate answers requests for others.
-fn list(window: &PublishedCounter, who: &Identified, id: &str) -> String {
-    let definitions = &window.definitions;
-    let listed = window.listed_for(who, &definitions.tools);
-    let scope = if listed.is_for_all {
+fn list(published: &PublishedCounter, who: &Identified, id: &str, shows_views: bool) -> String {
+    let definitions = &published.definitions;
+    let listed = published.listed_for(who, &definitions.tools_for(shows_views).json);
+    let scope = if listed.is_for_all && !shows_views {
         "public"
     } else {
         "private"

@@ -6,8 +6,8 @@ use desk::{
     methods,
     pipeline::Refusal,
     stations::authorize::{
-        DENIED_BY_POLICY, FORBIDDEN, RESOURCE_NOT_FOUND, TOOL_NOT_OFFERED, Target, UNKNOWN_PROMPT,
-        UNKNOWN_TEMPLATE,
+        DENIED_BY_POLICY, FORBIDDEN, RESOURCE_NOT_FOUND, ReadTarget, TOOL_NOT_OFFERED,
+        UNKNOWN_PROMPT, UNKNOWN_TEMPLATE,
     },
 };
 use kit::{
@@ -19,7 +19,7 @@ use rmcp::model as mcp;
 use serde_json::{Value, json};
 
 use super::{definitions::PublishedCounter, tool_result::CALL_META};
-use crate::address_limits::Barred;
+use crate::address_limits::OverLimit;
 
 /// As much of a caller's own text as an error quotes.
 const QUOTED: usize = 200;
@@ -34,16 +34,16 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
 
 /// Explains the protocol crate's error for a method that the request's revision
 /// lacks, which is the method's name alone.
-pub fn explain(error: &mut mcp::ErrorData, window: &PublishedCounter) {
+pub fn explain(error: &mut mcp::ErrorData, published: &PublishedCounter) {
     if error.code == mcp::ErrorCode::METHOD_NOT_FOUND && !error.message.contains(' ') {
-        error.message = Cow::Owned(methods::not_found(&window.counter, &error.message));
+        error.message = Cow::Owned(methods::not_found(&published.counter, &error.message));
     }
 }
 
 /// The same for an error that is JSON already.
-pub fn explain_value(error: &mut Value, window: &PublishedCounter) {
+pub fn explain_value(error: &mut Value, published: &PublishedCounter) {
     if let Ok(mut read) = serde_json::from_value::<mcp::ErrorData>(error.clone()) {
-        explain(&mut read, window);
+        explain(&mut read, published);
         *error = json!(read);
     }
 }
@@ -128,8 +128,8 @@ impl From<&Refusal> for Fault {
     }
 }
 
-impl From<Barred> for Fault {
-    fn from(barred: Barred) -> Self {
+impl From<OverLimit> for Fault {
+    fn from(barred: OverLimit) -> Self {
         Self {
             code: 429,
             message: barred.message().into(),
@@ -155,7 +155,7 @@ impl From<Fault> for mcp::ErrorData {
 }
 
 /// The error for a read that was refused or failed.
-pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::ErrorData {
+pub fn read_refused(error: Error, call: CallId, target: &ReadTarget<'_>) -> mcp::ErrorData {
     if error.is_internal() {
         let cause = error.cause;
         tracing::error!(%call, ?cause, "a read failed");
@@ -163,7 +163,7 @@ pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::Err
         return mcp::ErrorData::internal_error(message, None);
     }
     match (&*error.code, target) {
-        (RESOURCE_NOT_FOUND, Target::Resources([uri])) => {
+        (RESOURCE_NOT_FOUND, ReadTarget::Resources([uri])) => {
             let uri = quoted(uri);
             mcp::ErrorData::resource_not_found(
                 format!("There is no resource {uri}. resources/list names those there are."),

@@ -1,13 +1,13 @@
 //! Every method of both protocol eras, for one counter. The protocol crate
 //! decides which era a request belongs to and calls these.
 
+mod data_reader;
 mod prompts;
-mod reader;
 mod resources;
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use desk::{Desk, methods, pipeline::ToolCall, stations::authorize::Target};
+use desk::{Desk, methods, pipeline::ToolCall, stations::authorize::ReadTarget, views};
 use kit::{Error, page};
 #[expect(deprecated, reason = "clients of the handshake era still use these")]
 use rmcp::model::{SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams};
@@ -18,8 +18,9 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use self::reader::{Reader, admitted, cursor, language_of};
+use self::data_reader::{DataReader, admitted, cursor, language_of};
 use super::{
+    apps,
     client::{RemoteClient, is_stateless},
     definitions::{LIST_TTL_MS, PAGE, PublishedCounter},
     errors::{self, Fault},
@@ -32,7 +33,7 @@ use super::{
 #[derive(Clone)]
 pub struct Handler {
     desk: Arc<Desk>,
-    window: Arc<PublishedCounter>,
+    published: Arc<PublishedCounter>,
     connection: Arc<Connection>,
     revisions: &'static [mcp::ProtocolVersion],
     /// Whether tools are listed under their document's names.
@@ -49,10 +50,10 @@ const OVER_HTTP: [mcp::ProtocolVersion; 4] = [
 
 impl Handler {
     /// For a connection that carries one message after another.
-    pub fn new(desk: Arc<Desk>, window: Arc<PublishedCounter>) -> Self {
+    pub fn new(desk: Arc<Desk>, published: Arc<PublishedCounter>) -> Self {
         Self {
             desk,
-            window,
+            published,
             connection: Arc::default(),
             revisions: mcp::ProtocolVersion::KNOWN_VERSIONS,
             own_names: false,
@@ -64,16 +65,35 @@ impl Handler {
         Self { own_names, ..self }
     }
 
-    pub fn over_http(desk: Arc<Desk>, window: Arc<PublishedCounter>) -> Self {
+    pub fn over_http(desk: Arc<Desk>, published: Arc<PublishedCounter>) -> Self {
         Self {
             revisions: &OVER_HTTP,
-            ..Self::new(desk, window)
+            ..Self::new(desk, published)
         }
     }
 
-    fn reader(&self, request: &RequestContext<RoleServer>) -> Result<Reader<'_>, ErrorData> {
+    fn reader(&self, request: &RequestContext<RoleServer>) -> Result<DataReader<'_>, ErrorData> {
         let log_level = &self.connection.log_level;
-        Reader::new(&self.desk, &self.window, log_level, request)
+        DataReader::new(&self.desk, &self.published, log_level, request)
+    }
+
+    fn has_views(&self) -> bool {
+        !views::all(&self.published).is_empty()
+    }
+
+    /// Views are all that some counters let clients read. Clients that show none get the
+    /// answer of a counter without resources.
+    fn check_offered<M: mcp::ConstString>(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let counter = &self.published.counter;
+        if methods::offers(counter, M::VALUE) || apps::are_shown_by(context.client_capabilities()) {
+            return Ok(());
+        }
+        let mut error = ErrorData::method_not_found::<M>();
+        errors::explain(&mut error, &self.published);
+        Err(error)
     }
 
     /// The client, with what it sent for the round of a call or prompt before.
@@ -85,7 +105,7 @@ impl Handler {
         name: &str,
     ) -> Result<RemoteClient, ErrorData> {
         let caller = admitted(context)?.who.caller.id;
-        let about = format!("{}/{name}", self.window.counter.about.name);
+        let about = format!("{}/{name}", self.published.counter.about.name);
         let state = open_state(sealed, &caller, &about)?;
         let log_level = &self.connection.log_level;
         Ok(RemoteClient::new(context, log_level, inputs, state))
@@ -98,9 +118,9 @@ fn unknown_cursor(error: Error) -> ErrorData {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> mcp::ServerConfig {
-        let info = self.window.definitions.info.clone();
-        let today = self.desk.clock.now_in(&self.window.counter.time_zone);
-        info.with_instructions(self.window.instructions(&today, self.own_names))
+        let info = self.published.definitions.info.clone();
+        let today = self.desk.clock.now_in(&self.published.counter.time_zone);
+        info.with_instructions(self.published.instructions(&today, self.own_names))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [mcp::ProtocolVersion]> {
@@ -108,7 +128,7 @@ impl ServerHandler for Handler {
     }
 
     fn get_tool(&self, name: &str) -> Option<mcp::Tool> {
-        self.window.definitions.tool(name).cloned()
+        self.published.definitions.tool(name).cloned()
     }
 
     async fn initialize(
@@ -116,7 +136,10 @@ impl ServerHandler for Handler {
         request: mcp::InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::InitializeResult, ErrorData> {
-        let result = self.negotiate_initialize(&request)?;
+        let mut result = self.negotiate_initialize(&request)?;
+        if self.has_views() && apps::are_shown_by(Some(request.capabilities.clone())) {
+            apps::declare(&mut result.capabilities);
+        }
         self.connection.admit(&admitted(&context)?.who);
         // What was agreed on, not what was asked for, decides the era from now on.
         let mut agreed = request;
@@ -126,12 +149,12 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.connection.forward(&self.window, &context.peer);
+        self.connection.forward(&self.published, &context.peer);
     }
 
     async fn discover(
         &self,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<mcp::DiscoverResult, ErrorData> {
         let mut result = mcp::DiscoverResult::from_server_info(
             self.supported_protocol_versions().into_owned(),
@@ -139,6 +162,10 @@ impl ServerHandler for Handler {
         );
         result.ttl_ms = LIST_TTL_MS;
         result.cache_scope = mcp::CacheScope::Public;
+        if self.has_views() && apps::are_shown_by(context.client_capabilities()) {
+            apps::declare(&mut result.capabilities);
+            result.cache_scope = mcp::CacheScope::Private;
+        }
         Ok(result)
     }
 
@@ -147,13 +174,15 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListToolsResult, ErrorData> {
-        let definitions = &self.window.definitions;
+        let definitions = &self.published.definitions;
+        let shows_views = apps::are_shown_by(context.client_capabilities());
+        let lists = definitions.tools_for(shows_views);
         let tools = if self.own_names {
-            &definitions.own_tools
+            &lists.own
         } else {
-            &definitions.mcp_tools
+            &lists.mcp
         };
-        let listed = self.window.listed_for(&admitted(&context)?.who, tools);
+        let listed = self.published.listed_for(&admitted(&context)?.who, tools);
         let page = page::slice(&listed.items, cursor(request.as_ref()), PAGE);
         let page = page.map_err(unknown_cursor)?;
         Ok(mcp::ListToolsResult {
@@ -161,7 +190,7 @@ impl ServerHandler for Handler {
             meta: is_stateless(&context).then(|| definitions.server_info_meta.clone()),
             next_cursor: page.next_cursor,
             ttl_ms: Some(LIST_TTL_MS),
-            cache_scope: Some(match listed.is_for_all {
+            cache_scope: Some(match listed.is_for_all && !shows_views {
                 true => mcp::CacheScope::Public,
                 false => mcp::CacheScope::Private,
             }),
@@ -175,6 +204,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::CallToolResponse, ErrorData> {
         let admitted = admitted(&context)?;
+        if let Some(name) = client_name(&context) {
+            self.desk.clients.note(&name);
+        }
         let caller = Arc::clone(&admitted.who.caller.id);
         let inputs = request.input_responses.unwrap_or_default();
         let sealed = request.request_state.as_deref();
@@ -189,13 +221,13 @@ impl ServerHandler for Handler {
         };
         let answer = self
             .desk
-            .call(&self.window, call)
+            .call(&self.published, call)
             .await
             .map_err(|refusal| Fault::from(&refusal))?;
         tool_result::mcp_response(
             answer,
             &Recipient {
-                counter: &self.window,
+                counter: &self.published,
                 caller: &caller,
                 tool: &request.name,
                 stateless: is_stateless(&context),
@@ -229,6 +261,7 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListResourcesResult, ErrorData> {
+        self.check_offered::<mcp::ListResourcesRequestMethod>(&context)?;
         resources::list(&self.reader(&context)?, request.as_ref()).await
     }
 
@@ -237,6 +270,7 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListResourceTemplatesResult, ErrorData> {
+        self.check_offered::<mcp::ListResourceTemplatesRequestMethod>(&context)?;
         resources::list_templates(&self.reader(&context)?, request.as_ref()).await
     }
 
@@ -245,6 +279,7 @@ impl ServerHandler for Handler {
         request: mcp::ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ReadResourceResponse, ErrorData> {
+        self.check_offered::<mcp::ReadResourceRequestMethod>(&context)?;
         resources::read(&self.reader(&context)?, request).await
     }
 
@@ -260,15 +295,15 @@ impl ServerHandler for Handler {
         &self,
         requested: &mcp::SubscriptionFilter,
     ) -> Option<mcp::SubscriptionFilter> {
-        self.connection.begin(&self.window);
+        self.connection.begin(&self.published);
         // The protocol crate cuts this down to what the counter advertises.
         Some(requested.clone())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let events = self.connection.begun(&self.window);
+        let events = self.connection.begun(&self.published);
         let who = admitted(context.request_context())?.who;
-        subscriptions::listen(&self.desk, &self.window, events, &context, &who).await;
+        subscriptions::listen(&self.desk, &self.published, events, &context, &who).await;
         Ok(())
     }
 
@@ -279,12 +314,12 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         let uris = [request.uri];
         let work = async { self.connection.watch(&uris) };
-        let target = Target::Resources(&uris);
+        let target = ReadTarget::Resources(&uris);
         self.reader(&context)?
             .read(methods::RESOURCES_SUBSCRIBE, target, work)
             .await?;
         self.connection.admit(&admitted(&context)?.who);
-        self.connection.forward(&self.window, &context.peer);
+        self.connection.forward(&self.published, &context.peer);
         Ok(())
     }
 
@@ -304,7 +339,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::CustomResult, ErrorData> {
         let stateless = is_stateless(&context);
-        Err(mistyped::explain(&request, stateless, &self.window))
+        Err(mistyped::explain(&request, stateless, &self.published))
     }
 
     #[expect(deprecated, reason = "clients of the handshake era still use it")]
@@ -315,12 +350,21 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         if is_stateless(&context) {
             let mut error = ErrorData::method_not_found::<mcp::SetLevelRequestMethod>();
-            errors::explain(&mut error, &self.window);
+            errors::explain(&mut error, &self.published);
             return Err(error);
         }
         self.connection.log_level.set(request.level);
         Ok(())
     }
+}
+
+/// The name that a client gives itself: with each request, or in its handshake.
+fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
+    let given = context.meta.client_info().map(|client| client.name);
+    given.or_else(|| {
+        let peer = context.peer.peer_info();
+        peer.map(|peer| peer.client_info.name.clone())
+    })
 }
 
 fn open_state(

@@ -36,7 +36,11 @@ pub enum Mode {
 }
 
 impl HttpService {
-    pub fn new(desk: &Arc<Desk>, window: &Arc<PublishedCounter>, book: &Arc<SessionBook>) -> Self {
+    pub fn new(
+        desk: &Arc<Desk>,
+        published: &Arc<PublishedCounter>,
+        book: &Arc<SessionBook>,
+    ) -> Self {
         let http = &desk.settings.http;
         let sessions = Arc::new(Sessions::new(http, book));
         // Host, Origin and size are checked before a request gets here.
@@ -48,9 +52,14 @@ impl HttpService {
                 .with_cancellation_token(desk.ending.child_token())
         };
         let service = |config| {
-            let (desk, window) = (Arc::clone(desk), Arc::clone(window));
+            let (desk, published) = (Arc::clone(desk), Arc::clone(published));
             StreamableHttpService::new(
-                move || Ok(Handler::over_http(Arc::clone(&desk), Arc::clone(&window))),
+                move || {
+                    Ok(Handler::over_http(
+                        Arc::clone(&desk),
+                        Arc::clone(&published),
+                    ))
+                },
                 Arc::clone(&sessions),
                 config,
             )

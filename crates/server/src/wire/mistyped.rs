@@ -16,7 +16,11 @@ use crate::wire::definitions::PublishedCounter;
 
 /// Invalid parameters when there is such a method in the request's era.
 #[expect(deprecated, reason = "see above")]
-pub fn explain(request: &CustomRequest, stateless: bool, window: &PublishedCounter) -> ErrorData {
+pub fn explain(
+    request: &CustomRequest,
+    stateless: bool,
+    published: &PublishedCounter,
+) -> ErrorData {
     let params = request.params.clone().unwrap_or_else(|| json!({}));
     let wrong = match (request.method.as_str(), stateless) {
         ("tools/call", _) => wrong::<mcp::CallToolRequestParams>(params),
@@ -32,7 +36,7 @@ pub fn explain(request: &CustomRequest, stateless: bool, window: &PublishedCount
         ("resources/subscribe", false) => wrong::<SubscribeRequestParams>(params),
         ("resources/unsubscribe", false) => wrong::<UnsubscribeRequestParams>(params),
         (method, _) => {
-            let explained = methods::not_found(&window.counter, method);
+            let explained = methods::not_found(&published.counter, method);
             return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, explained, None);
         }
     };

@@ -12,7 +12,7 @@ use desk::{
     methods::SUBSCRIPTIONS_LISTEN,
     pipeline::{Admitted, ReadRequest},
     stations::{
-        authorize::{self, Target},
+        authorize::{self, ReadTarget},
         identify::Identified,
     },
 };
@@ -47,7 +47,7 @@ const MOST_BEGINNING: usize = 256;
 /// the protocol crate acknowledges a subscription without naming its caller.
 pub async fn admit_listen(
     desk: &Desk,
-    window: &PublishedCounter,
+    published: &PublishedCounter,
     admitted: &Admitted,
     filter: &SubscriptionFilter,
 ) -> Result<(), ErrorData> {
@@ -58,19 +58,19 @@ pub async fn admit_listen(
     };
     let context = Context::new(who.caller.clone(), desk.clock.clone(), Arc::new(client));
     let uris = filter.resource_subscriptions.as_deref().unwrap_or_default();
-    if !uris.is_empty() && window.counter.resources.is_none() {
-        let name = window.counter.about.name;
+    if !uris.is_empty() && published.counter.resources.is_none() {
+        let name = published.counter.about.name;
         let message = format!("The counter {name} has no resources to subscribe to.");
         return Err(ErrorData::invalid_params(message, None));
     }
     let read = ReadRequest {
         from: admitted,
         method: SUBSCRIPTIONS_LISTEN,
-        target: Target::Resources(uris),
+        target: ReadTarget::Resources(uris),
         context: &context,
     };
     let work = async { check_size(uris.iter()) };
-    desk.read(window, &read, work)
+    desk.read(published, &read, work)
         .await
         .map_err(|error| errors::read_refused(error, context.call, &read.target))
 }
@@ -97,14 +97,14 @@ fn check_size<'a>(watched: impl Iterator<Item = &'a String>) -> Result<()> {
 /// key it was made with is revoked.
 pub async fn listen(
     desk: &Desk,
-    window: &PublishedCounter,
+    published: &PublishedCounter,
     mut events: Receiver<Event>,
     context: &SubscriptionContext,
     who: &Identified,
 ) {
     let sink = context.sink();
     let revoked = who.revoked();
-    let hears_of_lists = authorize::may_list_resources(window, who);
+    let hears_of_lists = authorize::may_list_resources(published, who);
     loop {
         let event = tokio::select! {
             event = events.recv() => event,
@@ -124,6 +124,7 @@ pub async fn listen(
             Change::ResourceList => sink.notify_resource_list_changed().await,
             Change::ToolList => sink.notify_tool_list_changed().await,
             Change::PromptList => sink.notify_prompt_list_changed().await,
+            Change::Page => continue,
         };
     }
 }
@@ -156,20 +157,20 @@ impl Connection {
     }
 
     /// Called before a subscription is acknowledged.
-    pub fn begin(&self, window: &PublishedCounter) {
+    pub fn begin(&self, published: &PublishedCounter) {
         let mut beginning = locked(&self.beginning);
         // One whose acknowledgement could not be sent was never fetched.
         if beginning.len() == MOST_BEGINNING {
             beginning.remove(0);
         }
-        beginning.push(window.events.subscribe());
+        beginning.push(published.events.subscribe());
     }
 
     /// The events since [`Connection::begin`].
-    pub fn begun(&self, window: &PublishedCounter) -> Receiver<Event> {
+    pub fn begun(&self, published: &PublishedCounter) -> Receiver<Event> {
         locked(&self.beginning)
             .pop()
-            .unwrap_or_else(|| window.events.subscribe())
+            .unwrap_or_else(|| published.events.subscribe())
     }
 
     /// Notes that a handshake, or a subscription, was admitted.
@@ -178,16 +179,16 @@ impl Connection {
     }
 
     /// Starts telling an admitted client about changes, once.
-    pub fn forward(&self, window: &PublishedCounter, peer: &Peer<RoleServer>) {
+    pub fn forward(&self, published: &PublishedCounter, peer: &Peer<RoleServer>) {
         let Some(who) = self.who.get() else {
             return;
         };
         let revoked = who.revoked();
-        let hears_of_lists = authorize::may_list_resources(window, who);
+        let hears_of_lists = authorize::may_list_resources(published, who);
         self.forwarding.get_or_init(|| {
             let ended = CancellationToken::new();
             let guard = ended.clone().drop_guard();
-            let mut events = window.events.subscribe();
+            let mut events = published.events.subscribe();
             let watched = Arc::clone(&self.watched);
             let peer = peer.clone();
             tokio::spawn(async move {
@@ -230,6 +231,7 @@ async fn notify(
         Change::ResourceList => peer.notify_resource_list_changed().await,
         Change::ToolList => peer.notify_tool_list_changed().await,
         Change::PromptList => peer.notify_prompt_list_changed().await,
+        Change::Page => Ok(()),
     }
 }
 

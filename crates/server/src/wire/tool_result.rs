@@ -1,12 +1,12 @@
 //! A tool's answer as clients read it. Every path renders it here: the direct
 //! path and plain calls as text, the protocol crate's path as its types.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use desk::pipeline::Answer;
 use kit::{
     Error, Reply, context::ClientRequest, counter::ErrorShape, error::MISSING_CAPABILITY,
-    ids::CallId,
+    ids::CallId, reply::KeptReply,
 };
 use rmcp::model as mcp;
 use serde_json::{Value, json, value::RawValue};
@@ -39,9 +39,38 @@ pub struct ToolResult {
     content: Content,
     /// Blocks after the text of the structured content.
     more: Vec<Value>,
-    /// JSON text.
-    structured: Option<String>,
+    structured: Option<Json>,
     is_error: bool,
+}
+
+/// JSON text.
+enum Json {
+    Own(String),
+    Kept(Arc<KeptReply>),
+}
+
+impl Json {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Own(text) => text,
+            Self::Kept(kept) => &kept.json,
+        }
+    }
+
+    fn into_string(self) -> String {
+        match self {
+            Self::Own(text) => text,
+            Self::Kept(kept) => kept.json.clone(),
+        }
+    }
+
+    /// As a JSON string.
+    fn quoted(&self) -> Cow<'_, str> {
+        match self {
+            Self::Own(text) => json_string(text).into(),
+            Self::Kept(kept) => Cow::Borrowed(&kept.quoted),
+        }
+    }
 }
 
 enum Content {
@@ -68,10 +97,11 @@ impl ToolResult {
     ) -> Result<Self, Unfinished> {
         let mut more = Vec::new();
         let (content, structured) = match reply {
-            Ok(Reply::Structured(json)) => (Content::Structured, Some(json)),
+            Ok(Reply::Structured(json)) => (Content::Structured, Some(Json::Own(json))),
+            Ok(Reply::Kept(kept)) => (Content::Structured, Some(Json::Kept(kept))),
             Ok(Reply::Illustrated { json, blocks }) => {
                 more = blocks;
-                (Content::Structured, Some(json))
+                (Content::Structured, Some(Json::Own(json)))
             }
             Ok(Reply::Content(blocks)) => (Content::Blocks(blocks), None),
             Ok(Reply::InputRequired { requests, state }) => {
@@ -95,14 +125,16 @@ impl ToolResult {
         Self {
             content: Content::Text(text),
             more: Vec::new(),
-            structured: Some(structured.to_string()),
+            structured: Some(Json::Own(structured.to_string())),
             is_error: true,
         }
     }
 
     /// The result without the protocol, for plain calls.
     pub fn plain(self) -> String {
-        self.members(false, None).write(true)
+        let mut text = String::new();
+        self.members(false, None, false).write(true, &mut text);
+        text
     }
 
     /// A whole JSON-RPC response. `id` is JSON text.
@@ -115,25 +147,25 @@ impl ToolResult {
         } else {
             format!(r#"{{"{CALL_META}":"{call}"}}"#)
         };
-        let members = self.members(to.stateless, Some(meta));
-        let members = match to.counter.short_text() || flat {
-            true => members.with_short_text(),
-            false => members,
-        };
-        in_response(id, &members.write(flat))
+        // A flat result would otherwise hold the same answer three times.
+        let short_text = to.counter.short_text() || flat;
+        self.members(to.stateless, Some(meta), short_text)
+            .in_response(id, flat)
     }
 
-    fn members(self, result_type: bool, meta: Option<String>) -> Members {
+    /// With `short_text`, one line stands in place of the structured content's JSON.
+    fn members(self, result_type: bool, meta: Option<String>, short_text: bool) -> Members {
         Members {
             result_type,
-            content: match self.content {
-                Content::Structured => {
-                    text_and(self.structured.as_deref().unwrap_or_default(), &self.more)
+            content: match (self.content, &self.structured) {
+                (_, Some(json)) if short_text => {
+                    text_and(&json_string(&one_line(json.as_str())), &self.more)
                 }
-                Content::Text(text) => text_block(&text),
-                Content::Blocks(blocks) => Value::Array(blocks).to_string(),
+                (Content::Structured, Some(json)) => text_and(&json.quoted(), &self.more),
+                (Content::Structured, None) => text_block(""),
+                (Content::Text(text), _) => text_block(&text),
+                (Content::Blocks(blocks), _) => Value::Array(blocks).to_string(),
             },
-            more: self.more,
             structured: self.structured,
             is_error: self.is_error,
             meta,
@@ -145,14 +177,13 @@ impl ToolResult {
         meta: mcp::MetaObject,
         short_text: bool,
     ) -> serde_json::Result<mcp::CallToolResult> {
-        let structured = self.structured.as_deref().map(serde_json::from_str);
-        let structured = structured.transpose()?;
+        let structured = self.structured.as_ref().map(Json::as_str);
+        let structured = structured.map(serde_json::from_str).transpose()?;
+        let json = self.structured.map(Json::into_string).unwrap_or_default();
         let text = |text| vec![mcp::ContentBlock::text(text)];
         let mut content: Vec<mcp::ContentBlock> = match self.content {
-            Content::Structured if short_text => {
-                text(one_line(&self.structured.unwrap_or_default()))
-            }
-            Content::Structured => text(self.structured.unwrap_or_default()),
+            Content::Structured if short_text => text(one_line(&json)),
+            Content::Structured => text(json),
             Content::Text(own) => text(own),
             Content::Blocks(blocks) => serde_json::from_value(Value::Array(blocks))?,
         };
@@ -170,28 +201,28 @@ impl ToolResult {
 struct Members {
     result_type: bool,
     content: String,
-    /// Blocks of the content after its text.
-    more: Vec<Value>,
-    structured: Option<String>,
+    structured: Option<Json>,
     is_error: bool,
     meta: Option<String>,
 }
 
 impl Members {
-    /// With one line of text in place of the structured content's JSON. A flat result
-    /// would otherwise hold the same answer three times.
-    fn with_short_text(mut self) -> Self {
-        if let Some(structured) = &self.structured {
-            self.content = text_and(&one_line(structured), &self.more);
-        }
-        self
+    /// A whole JSON-RPC response. `id` is JSON text.
+    fn in_response(&self, id: &str, flat: bool) -> String {
+        let structured = self.structured.as_ref().map_or(0, |it| it.as_str().len());
+        let meta = self.meta.as_ref().map_or(0, String::len);
+        let length = id.len() + self.content.len() + structured + meta;
+        let mut text = String::with_capacity(length + 160);
+        text.push_str(r#"{"jsonrpc":"2.0","id":"#);
+        text.push_str(id);
+        text.push_str(r#","result":"#);
+        self.write(flat, &mut text);
+        text.push('}');
+        text
     }
 
     /// With `flat`, the fields of the structured content stand at the top too.
-    fn write(&self, flat: bool) -> String {
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let length = self.content.len() + length(&self.structured) + length(&self.meta);
-        let mut text = String::with_capacity(length + 96);
+    fn write(&self, flat: bool, text: &mut String) {
         text.push('{');
         if self.result_type {
             text.push_str(r#""resultType":"complete","#);
@@ -200,9 +231,9 @@ impl Members {
         text.push_str(&self.content);
         if let Some(structured) = &self.structured {
             text.push_str(r#","structuredContent":"#);
-            text.push_str(structured);
+            text.push_str(structured.as_str());
             if flat {
-                push_fields(structured, &mut text);
+                push_fields(structured.as_str(), text);
             }
         }
         text.push_str(r#","isError":"#);
@@ -212,7 +243,6 @@ impl Members {
             text.push_str(meta);
         }
         text.push('}');
-        text
     }
 }
 
@@ -246,12 +276,12 @@ fn push_fields(object: &str, into: &mut String) {
 }
 
 pub fn text_block(text: &str) -> String {
-    text_and(text, &[])
+    text_and(&json_string(text), &[])
 }
 
-/// Content of a text and further blocks.
+/// Content of a text, which is a JSON string, and further blocks.
 fn text_and(text: &str, more: &[Value]) -> String {
-    let mut content = format!(r#"[{{"type":"text","text":{}}}"#, json_string(text));
+    let mut content = format!(r#"[{{"type":"text","text":{text}}}"#);
     for block in more {
         content.push(',');
         content.push_str(&block.to_string());
@@ -265,22 +295,24 @@ fn json_string(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-fn in_response(id: &str, result: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
-}
-
 /// A result that the protocol crate has, with the fields of its structured
 /// content at the top too.
 pub fn flat_response(
     id: &mcp::RequestId,
     result: &mcp::CallToolResult,
 ) -> serde_json::Result<String> {
-    let text = |value: &Value| value.to_string();
+    let structured = result.structured_content.as_ref().map(Value::to_string);
     let members = Members {
         result_type: result.result_type.is_some(),
-        content: serde_json::to_string(&result.content)?,
-        more: result.content.iter().skip(1).map(|it| json!(it)).collect(),
-        structured: result.structured_content.as_ref().map(text),
+        content: match &structured {
+            Some(json) => {
+                let more = result.content.iter().skip(1).map(|it| json!(it));
+                let more: Vec<Value> = more.collect();
+                text_and(&json_string(&one_line(json)), &more)
+            }
+            None => serde_json::to_string(&result.content)?,
+        },
+        structured: structured.map(Json::Own),
         is_error: result.is_error == Some(true),
         meta: result
             .meta
@@ -288,10 +320,7 @@ pub fn flat_response(
             .map(serde_json::to_string)
             .transpose()?,
     };
-    Ok(in_response(
-        &serde_json::to_string(id)?,
-        &members.with_short_text().write(true),
-    ))
+    Ok(members.in_response(&serde_json::to_string(id)?, true))
 }
 
 /// The answer as a whole response, with its HTTP status. `id` is JSON text.
@@ -300,8 +329,9 @@ pub fn direct_response(id: &str, answer: Answer, to: &Recipient<'_>, flat: bool)
         Ok(result) => (200, result.response(id, answer.call, to, flat)),
         Err(unfinished) => match unfinished.into_mcp(answer.call, to) {
             Ok(result) => {
-                let result = json!(mcp::ServerResult::from(result)).to_string();
-                (200, in_response(id, &result))
+                let result = json!(mcp::ServerResult::from(result));
+                let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+                (200, text)
             }
             Err(error) => {
                 let lacks = mcp::ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY;

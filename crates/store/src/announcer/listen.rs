@@ -1,12 +1,12 @@
 //! Announcements by `NOTIFY` and `LISTEN`, on one connection.
 
-use std::{future::poll_fn, time::Duration};
+use std::{future::poll_fn, sync::atomic::Ordering, time::Duration};
 
 use kit::{Announcement, Result, announcement::LocalAnnouncements};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, types::Type};
 
-use super::outbox::{CHANNEL, Outbox};
+use super::state::{AnnouncerState, CHANNEL};
 use crate::{
     failure,
     postgres::{Connector, Driver, connecting, is_pooled},
@@ -39,7 +39,7 @@ impl Ended {
 /// Listens and announces until it is stopped; reconnects as often as needed.
 pub(super) async fn run(
     connector: &Connector,
-    outbox: &Outbox,
+    state: &AnnouncerState,
     local: &LocalAnnouncements,
 ) -> Ended {
     let mut pause = FIRST_PAUSE;
@@ -48,13 +48,15 @@ pub(super) async fn run(
             biased;
             connected = connect(connector) => connected,
             // What was announced by then is sent first.
-            () = outbox.stop.cancelled(), if outbox.is_empty() => return Ended::Stopped,
+            () = state.stop.cancelled(), if state.is_empty() => return Ended::Stopped,
         };
         match connected {
             Ok(None) => return Ended::Pooled,
             Ok(Some((client, driver))) => {
                 pause = FIRST_PAUSE;
-                match session(&client, driver, outbox, local).await {
+                let ended = session(&client, driver, state, local).await;
+                state.is_listening.store(false, Ordering::Relaxed);
+                match ended {
                     Ok(()) => return Ended::Stopped,
                     Err(error) => {
                         tracing::debug!(cause = ?error.cause, "listening was interrupted")
@@ -67,7 +69,7 @@ pub(super) async fn run(
         }
         tokio::select! {
             biased;
-            () = outbox.stop.cancelled() => return Ended::Stopped,
+            () = state.stop.cancelled() => return Ended::Stopped,
             () = sleep(pause.mul_f64(rand::random_range(0.5..1.0))) => {}
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -97,13 +99,13 @@ async fn connect(connector: &Connector) -> Result<Option<(Client, Driver)>> {
 async fn session(
     client: &Client,
     mut driver: Driver,
-    outbox: &Outbox,
+    state: &AnnouncerState,
     local: &LocalAnnouncements,
 ) -> Result<()> {
     let receive = async {
         while let Some(message) = poll_fn(|cx| driver.poll_message(cx)).await {
             match message {
-                Ok(AsyncMessage::Notification(sent)) => outbox.hand_on(sent.payload(), local),
+                Ok(AsyncMessage::Notification(sent)) => state.hand_on(sent.payload(), local),
                 Ok(_) => {}
                 Err(error) => return connecting(&error),
             }
@@ -114,14 +116,15 @@ async fn session(
         let begin = format!("LISTEN {CHANNEL}");
         answered(client.batch_execute(&begin)).await?;
         // Announcements may have been made before this moment.
+        state.is_listening.store(true, Ordering::Relaxed);
         local.send(Announcement::Missed);
         loop {
             let stopped = tokio::select! {
-                () = outbox.added.notified() => false,
+                () = state.added.notified() => false,
                 () = sleep(PROBE) => false,
-                () = outbox.stop.cancelled() => true,
+                () = state.stop.cancelled() => true,
             };
-            announce(client, outbox).await?;
+            announce(client, state).await?;
             if stopped {
                 return Ok(());
             }
@@ -135,17 +138,17 @@ async fn session(
 }
 
 /// Tells the others what waits; only asks for an answer when nothing does.
-async fn announce(client: &Client, outbox: &Outbox) -> Result<()> {
-    let topics = outbox.take();
+async fn announce(client: &Client, state: &AnnouncerState) -> Result<()> {
+    let topics = state.take();
     if topics.is_empty() {
         return answered(client.batch_execute("SELECT 1")).await;
     }
-    for message in outbox.messages(&topics) {
+    for message in state.messages(&topics) {
         let statement = "SELECT pg_notify($1, $2)";
         let params: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 2] =
             [(&CHANNEL, Type::TEXT), (&message, Type::TEXT)];
         if let Err(error) = answered(client.execute_typed(statement, &params)).await {
-            outbox.put_back(topics);
+            state.put_back(topics);
             return Err(error);
         }
     }

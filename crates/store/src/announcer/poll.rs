@@ -1,7 +1,7 @@
 //! Announcements in a table that every process reads often: for databases behind a
 //! pooler, where `LISTEN` has no effect.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use kit::{
     Announcement, Migration, Migrations, Result, Row, Sql,
@@ -10,7 +10,7 @@ use kit::{
 };
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::outbox::{CHANNEL, Outbox, Topics};
+use super::state::{AnnouncerState, CHANNEL, Topics};
 use crate::{
     job::{Script, Work},
     postgres::Postgres,
@@ -44,8 +44,16 @@ const BEGIN: &str = "SELECT pg_advisory_xact_lock(7020911263104125812);
 SET LOCAL synchronous_commit TO off";
 const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
+/// The last announcement that was read. Its row is read again each time: if another one
+/// is in its place, the server is a standby that has lost the last commits of its primary,
+/// and gives their numbers to new announcements.
+struct Seen {
+    id: i64,
+    message: String,
+}
+
 /// Reads and writes announcements until it is stopped.
-pub(super) async fn run(postgres: &Postgres, outbox: &Outbox, local: &LocalAnnouncements) {
+pub(super) async fn run(postgres: &Postgres, state: &AnnouncerState, local: &LocalAnnouncements) {
     let mut seen = None;
     loop {
         let from = match seen {
@@ -53,50 +61,53 @@ pub(super) async fn run(postgres: &Postgres, outbox: &Outbox, local: &LocalAnnou
             None => match begin(postgres).await {
                 Ok(newest) => {
                     // Announcements may have been made before this moment.
+                    state.is_listening.store(true, Ordering::Relaxed);
                     local.send(Announcement::Missed);
                     newest
                 }
                 Err(error) => {
                     tracing::debug!(cause = ?error.cause, "announcements can't be read yet");
-                    if wait(outbox, PAUSE_AFTER_ERROR).await {
+                    if wait(state, PAUSE_AFTER_ERROR).await {
                         return;
                     }
                     continue;
                 }
             },
         };
-        let stopped = next_look(postgres, outbox).await;
+        let stopped = next_look(postgres, state).await;
         if stopped {
             return;
         }
-        seen = match look(postgres, outbox, local, from).await {
-            Ok(newest) => Some(newest),
-            Err(error) => {
+        seen = look(postgres, state, local, from)
+            .await
+            .unwrap_or_else(|error| {
                 tracing::debug!(cause = ?error.cause, "announcements could not be read");
                 None
-            }
-        };
+            });
+        if seen.is_none() {
+            state.is_listening.store(false, Ordering::Relaxed);
+        }
     }
 }
 
 /// Waits until the table is to be read again, and announces meanwhile. Returns whether
 /// this process stops.
-async fn next_look(postgres: &Postgres, outbox: &Outbox) -> bool {
+async fn next_look(postgres: &Postgres, state: &AnnouncerState) -> bool {
     let next = Instant::now() + EVERY;
     loop {
         let stopped = tokio::select! {
             biased;
-            () = outbox.stop.cancelled() => true,
+            () = state.stop.cancelled() => true,
             () = sleep_until(next) => return false,
-            () = outbox.added.notified() => false,
+            () = state.added.notified() => false,
         };
-        let topics = outbox.take();
+        let topics = state.take();
         if !topics.is_empty()
-            && let Err(error) = announce(postgres, outbox, &topics).await
+            && let Err(error) = announce(postgres, state, &topics).await
         {
             tracing::debug!(cause = ?error.cause, "announcements could not be made");
-            outbox.put_back(topics);
-            if !stopped && wait(outbox, EVERY).await {
+            state.put_back(topics);
+            if !stopped && wait(state, EVERY).await {
                 return true;
             }
         }
@@ -107,16 +118,16 @@ async fn next_look(postgres: &Postgres, outbox: &Outbox) -> bool {
 }
 
 /// Returns whether this process stops.
-async fn wait(outbox: &Outbox, pause: Duration) -> bool {
+async fn wait(state: &AnnouncerState, pause: Duration) -> bool {
     tokio::select! {
         () = sleep(pause) => false,
-        () = outbox.stop.cancelled() => true,
+        () = state.stop.cancelled() => true,
     }
 }
 
-/// The newest number, from which reading begins. Makes the table if it is missing.
-async fn begin(postgres: &Postgres) -> Result<i64> {
-    let newest = "SELECT COALESCE(MAX(id), 0) FROM madoguchi_announcements";
+/// The newest announcement, after which reading begins. Makes the table if it is missing.
+async fn begin(postgres: &Postgres) -> Result<Seen> {
+    let newest = "SELECT id, message FROM madoguchi_announcements ORDER BY id DESC LIMIT 1";
     let rows = match query(postgres, newest, 0).await {
         Ok(rows) => rows,
         Err(_) => {
@@ -124,31 +135,55 @@ async fn begin(postgres: &Postgres) -> Result<i64> {
             query(postgres, newest, 0).await?
         }
     };
-    rows.first().map_or(Ok(0), |row| row.int(0))
+    match rows.first() {
+        Some(row) => Seen::read(row),
+        None => Ok(Seen {
+            id: 0,
+            message: String::new(),
+        }),
+    }
 }
 
-/// Hands on what is new; returns the newest number.
+impl Seen {
+    fn read(row: &Row) -> Result<Self> {
+        Ok(Self {
+            id: row.int(0)?,
+            message: row.text(1)?,
+        })
+    }
+}
+
+/// Hands on what is new. `None`: it can't be told what is new.
 async fn look(
     postgres: &Postgres,
-    outbox: &Outbox,
+    state: &AnnouncerState,
     local: &LocalAnnouncements,
-    from: i64,
-) -> Result<i64> {
+    from: Seen,
+) -> Result<Option<Seen>> {
     let sql = format!(
-        "SELECT id, message FROM madoguchi_announcements WHERE id > $1 ORDER BY id LIMIT {MOST}"
+        "SELECT id, message FROM madoguchi_announcements WHERE id >= $1 ORDER BY id LIMIT {MOST}"
     );
-    let rows = query(postgres, &sql, from).await?;
-    let mut newest = from;
-    if rows.len() == MOST {
-        local.send(Announcement::Missed);
-    }
-    for row in &rows {
-        newest = row.int(0)?;
-        if rows.len() < MOST {
-            outbox.hand_on(&row.text(1)?, local);
+    let rows = query(postgres, &sql, from.id).await?;
+    let mut rows = rows.iter().map(Seen::read);
+    let mut last = from;
+    if last.id > 0 {
+        let there = rows.next().transpose()?;
+        if there.is_none_or(|there| there.id != last.id || there.message != last.message) {
+            return Ok(None);
         }
     }
-    Ok(newest)
+    let new: Vec<Seen> = rows.collect::<Result<_>>()?;
+    let are_all = new.len() + 1 < MOST;
+    if !are_all {
+        local.send(Announcement::Missed);
+    }
+    for announcement in new {
+        if are_all {
+            state.hand_on(&announcement.message, local);
+        }
+        last = announcement;
+    }
+    Ok(Some(last))
 }
 
 async fn query(postgres: &Postgres, sql: &str, from: i64) -> Result<Vec<Row>> {
@@ -164,8 +199,8 @@ async fn query(postgres: &Postgres, sql: &str, from: i64) -> Result<Vec<Row>> {
     Ok(receive.try_recv().unwrap_or_default())
 }
 
-async fn announce(postgres: &Postgres, outbox: &Outbox, topics: &Topics) -> Result<()> {
-    let messages = outbox.messages(topics);
+async fn announce(postgres: &Postgres, state: &AnnouncerState, topics: &Topics) -> Result<()> {
+    let messages = state.messages(topics);
     let work: Work = Box::new(move |sql: &mut dyn Script| {
         sql.script(BEGIN)?;
         insert(sql, &messages)

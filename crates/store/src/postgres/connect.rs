@@ -11,12 +11,14 @@ use std::{
 
 use kit::{Error, Result};
 use tokio::time::timeout;
-use tokio_postgres::{Client, Config, Socket, config::SslMode, error::SqlState};
+use tokio_postgres::{
+    Client, Config, Socket, config::SslMode, error::SqlState, tls::MakeTlsConnect,
+};
 
 use super::{
     error::{self, connecting},
     password::password,
-    tls::{Encrypted, Tls},
+    tls::Tls,
 };
 use crate::{
     failure,
@@ -36,7 +38,8 @@ const SILENCE: Duration = Duration::from_secs(15);
 const REREAD: Duration = Duration::from_secs(60);
 
 /// Drives a connection; has to be polled for its client to get answers.
-pub(crate) type Driver = tokio_postgres::Connection<Socket, Encrypted<Socket>>;
+pub(crate) type Driver =
+    tokio_postgres::Connection<Socket, <Tls as MakeTlsConnect<Socket>>::Stream>;
 
 /// Knows how to reach one database.
 pub(crate) struct Connector {

@@ -95,13 +95,25 @@ pub(super) fn is_tls(error: &tokio_postgres::Error) -> bool {
         .starts_with("error performing TLS handshake")
 }
 
-/// Why TLS could not be used; `None` for other errors.
+/// Why TLS could not be used; `None` for other errors. A connection that ends in the
+/// middle says nothing about TLS: the server goes, or a proxy has none to offer.
 fn handshake(error: &tokio_postgres::Error, cause: &str) -> Option<Error> {
     use rustls::{AlertDescription as Alert, CertificateError as Bad, Error as Tls};
     let io = error
         .source()
         .and_then(|source| source.downcast_ref::<std::io::Error>());
     let tls = io.and_then(|error| error.get_ref()?.downcast_ref::<Tls>());
+    let has_ended = |error: &std::io::Error| {
+        use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+        let kind = error.kind();
+        matches!(
+            kind,
+            UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe
+        )
+    };
+    if io.is_some_and(has_ended) {
+        return None;
+    }
     let (message, next) = match tls {
         Some(Tls::InvalidCertificate(
             Bad::NotValidForName | Bad::NotValidForNameContext { .. },
@@ -158,7 +170,8 @@ fn refusal(code: &SqlState, cause: &str) -> Option<Error> {
             cause,
         ),
         SqlState::DISK_FULL => failure::full(cause),
-        SqlState::TOO_MANY_CONNECTIONS | SqlState::LOCK_NOT_AVAILABLE => failure::busy(cause),
+        SqlState::TOO_MANY_CONNECTIONS => failure::crowded(cause),
+        SqlState::LOCK_NOT_AVAILABLE => failure::busy(cause),
         _ => return None,
     })
 }

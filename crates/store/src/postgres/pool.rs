@@ -14,6 +14,7 @@ use deadpool::{
     Runtime,
     managed::{self, Metrics, Object, PoolError, RecycleError, RecycleResult, TimeoutType},
 };
+use futures::future::try_join_all;
 use kit::{
     Error, Param, Result,
     error::UNAVAILABLE,
@@ -34,6 +35,8 @@ use crate::{failure, job, options::Options};
 /// Prepared statements take memory on the server, and a multi-row `INSERT` is
 /// another statement for every number of rows.
 const CACHED_STATEMENTS: usize = 256;
+/// How many statements are sent before the first is answered.
+const TOGETHER: usize = 16;
 
 /// A connection that was not used for this long is tested before it is used.
 const IDLE: Duration = Duration::from_secs(15);
@@ -79,6 +82,8 @@ pub(super) enum NoClient {
     NoServer(Error),
     /// All connections were in use for too long.
     NoTurn(Error),
+    /// The server has no connection left, so one of ours has to become free.
+    Crowded(Error),
     Other(Error),
 }
 
@@ -125,6 +130,7 @@ impl Pool {
                 NoClient::NoTurn(failure::busy("all connections of the pool are in use"))
             }
             PoolError::Backend(error) if error.code == UNAVAILABLE => NoClient::NoServer(error),
+            PoolError::Backend(error) if failure::is_crowded(&error) => NoClient::Crowded(error),
             PoolError::Backend(error) => NoClient::Other(error),
             PoolError::Closed => NoClient::Other(failure::closed()),
             PoolError::Timeout(_) => {
@@ -333,6 +339,26 @@ impl Connection {
         }
         let statement = self.prepared(sql, params).await?;
         self.client.query(&statement, &references(&binds)).await
+    }
+
+    /// Sends the statements together. They run in this order.
+    pub async fn rows_of_all(
+        &self,
+        statements: &[kit::sql::Statement<'_>],
+    ) -> DriverResult<Vec<Vec<Row>>> {
+        // Else a statement that is known would be sent before one that is not.
+        if !self.is_pooled {
+            for (sql, params) in statements {
+                self.prepared(sql, params).await?;
+            }
+        }
+        let mut answers = Vec::with_capacity(statements.len());
+        // More are not polled in their order.
+        for some in statements.chunks(TOGETHER) {
+            let each = some.iter().map(|(sql, params)| self.rows(sql, params));
+            answers.extend(try_join_all(each).await?);
+        }
+        Ok(answers)
     }
 
     pub async fn changed(&self, sql: &str, params: &[Param<'_>]) -> DriverResult<u64> {

@@ -8,18 +8,12 @@
 use std::{
     convert::Infallible,
     future::{Ready, ready},
-    io,
-    pin::Pin,
-    task::{Context, Poll},
 };
 
-use tokio::io::{
-    AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex,
-};
-use tokio_postgres::{
-    CancelToken, Client, SimpleQueryMessage,
-    tls::{ChannelBinding, TlsConnect, TlsStream},
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio_postgres::{CancelToken, Client, SimpleQueryMessage, tls::TlsConnect};
+
+use super::tls::Encrypted;
 
 /// Whether the process that answers is another than the one that was announced.
 pub(crate) async fn is_pooled(client: &Client) -> Result<bool, tokio_postgres::Error> {
@@ -51,47 +45,14 @@ async fn announced(token: &CancelToken) -> Option<i32> {
 struct NoHandshake;
 
 impl TlsConnect<DuplexStream> for NoHandshake {
-    type Stream = Buffer;
+    type Stream = Encrypted<DuplexStream>;
     type Error = Infallible;
-    type Future = Ready<Result<Buffer, Infallible>>;
+    type Future = Ready<Result<Self::Stream, Infallible>>;
 
     fn connect(self, stream: DuplexStream) -> Self::Future {
-        ready(Ok(Buffer(stream)))
-    }
-}
-
-struct Buffer(DuplexStream);
-
-impl TlsStream for Buffer {
-    fn channel_binding(&self) -> ChannelBinding {
-        ChannelBinding::none()
-    }
-}
-
-impl AsyncRead for Buffer {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, into)
-    }
-}
-
-impl AsyncWrite for Buffer {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+        ready(Ok(Encrypted {
+            stream,
+            end_point: None,
+        }))
     }
 }

@@ -4,10 +4,7 @@
 //! connection and without a thread, for a limited time.
 
 use std::{
-    sync::{
-        Arc, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
@@ -51,15 +48,28 @@ struct Inner {
     pool: Pool,
     connector: Arc<Connector>,
     patience: Duration,
-    /// Why there is no primary; `None` while there is one.
-    missing: watch::Sender<Option<String>>,
+    /// `None` while there is a primary.
+    missing: watch::Sender<Option<Missing>>,
     /// When the last one that was missing was found.
     found: std::sync::Mutex<Option<Instant>>,
-    /// The last write was refused because the server takes none.
-    refuses_writes: AtomicBool,
+    /// Since when writes are refused because the server takes none.
+    refuses_writes: std::sync::Mutex<Option<Instant>>,
     places: Semaphore,
     /// When the server was last asked, and whether it answered.
     asked: Mutex<Option<(Instant, bool)>>,
+}
+
+/// Why there is no primary, and since when.
+#[derive(Clone)]
+struct Missing {
+    cause: String,
+    since: Instant,
+}
+
+/// What is wrong at present, for an operator.
+pub(super) struct Trouble {
+    pub text: &'static str,
+    pub since: Instant,
 }
 
 /// Until when one piece of work waits. It starts when the primary is first missed.
@@ -97,7 +107,7 @@ impl Primary {
             patience,
             missing: watch::Sender::new(None),
             found: std::sync::Mutex::default(),
-            refuses_writes: AtomicBool::new(false),
+            refuses_writes: std::sync::Mutex::default(),
             places: Semaphore::new(MOST_WAITING),
             asked: Mutex::default(),
         }))
@@ -115,23 +125,36 @@ impl Primary {
     }
 
     pub fn was_missing_within(&self, period: Duration) -> bool {
-        let found = *self.0.found();
+        let found = *locked(&self.0.found);
         self.is_missing() || found.is_some_and(|at| at.elapsed() < period)
     }
 
-    /// What is wrong, for an operator.
-    pub fn trouble(&self) -> Option<&'static str> {
-        if self.is_missing() {
-            return Some("PostgreSQL has no primary that answers");
-        }
-        let refuses_writes = self.0.refuses_writes.load(Ordering::Relaxed);
-        refuses_writes.then_some("PostgreSQL answers, but takes no writes")
+    pub fn trouble(&self) -> Option<Trouble> {
+        let missing = self.0.missing.borrow();
+        let missing = missing.as_ref().map(|missing| Trouble {
+            text: "PostgreSQL has no primary that answers",
+            since: missing.since,
+        });
+        let refusing = || {
+            let since = *locked(&self.0.refuses_writes);
+            since.map(|since| Trouble {
+                text: "PostgreSQL answers, but takes no writes",
+                since,
+            })
+        };
+        missing.or_else(refusing)
     }
 
     /// The server took a write, or refused it because it takes none.
     pub fn takes_writes(&self, takes: bool) {
-        if self.0.refuses_writes.swap(!takes, Ordering::Relaxed) == takes && !takes {
-            tracing::warn!("PostgreSQL takes no writes; calls that write wait for a primary");
+        let mut refusing = locked(&self.0.refuses_writes);
+        match takes {
+            true => *refusing = None,
+            false if refusing.is_some() => {}
+            false => {
+                *refusing = Some(Instant::now());
+                tracing::warn!("PostgreSQL takes no writes; calls that write wait for a primary");
+            }
         }
     }
 
@@ -145,7 +168,7 @@ impl Primary {
     /// Waits until there is a primary, or the patience ends.
     pub async fn wait(&self, budget: &Budget, patience: &mut Patience) -> Result<()> {
         let mut missing = self.0.missing.subscribe();
-        let Some(cause) = missing.borrow().clone() else {
+        let Some(Missing { cause, .. }) = missing.borrow().clone() else {
             return Ok(());
         };
         let Ok(_place) = self.0.places.try_acquire() else {
@@ -181,10 +204,14 @@ impl Primary {
     }
 
     fn miss_because(&self, cause: &str) {
-        let first = self
-            .0
-            .missing
-            .send_if_modified(|missing| missing.replace(cause.to_owned()).is_none());
+        let first = self.0.missing.send_if_modified(|missing| {
+            let since = missing.as_ref().map(|missing| missing.since);
+            let new = Missing {
+                cause: cause.to_owned(),
+                since: since.unwrap_or_else(Instant::now),
+            };
+            missing.replace(new).is_none()
+        });
         if first {
             tracing::warn!(cause, "PostgreSQL has no primary; calls wait for it");
             self.drop_idle();
@@ -243,11 +270,11 @@ impl Primary {
     }
 }
 
-impl Inner {
-    fn found(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked(time: &std::sync::Mutex<Option<Instant>>) -> MutexGuard<'_, Option<Instant>> {
+    time.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
+impl Inner {
     /// A server that refuses for another reason than its absence is there.
     async fn probe(&self, limit: Duration) -> Result<(), String> {
         match self.ask("SELECT 1", limit).await {
@@ -303,14 +330,16 @@ async fn look(inner: Weak<Inner>) {
             Ok(()) => {
                 let seconds = started.elapsed().as_secs_f64();
                 tracing::info!(seconds, "PostgreSQL has a primary again");
-                *inner.found() = Some(Instant::now());
+                *locked(&inner.found) = Some(Instant::now());
                 inner.missing.send_replace(None);
                 return;
             }
             Err(cause) => {
                 // Nobody is woken: it is still missing.
                 inner.missing.send_if_modified(|missing| {
-                    *missing = Some(cause);
+                    if let Some(missing) = missing {
+                        missing.cause = cause;
+                    }
                     false
                 });
             }

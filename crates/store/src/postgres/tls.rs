@@ -36,7 +36,7 @@ impl<S> MakeTlsConnect<S> for Tls
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    type Stream = Encrypted<S>;
+    type Stream = Encrypted<Box<client::TlsStream<S>>>;
     type TlsConnect = TlsTo;
     type Error = io::Error;
 
@@ -58,31 +58,37 @@ impl<S> TlsConnect<S> for TlsTo
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    type Stream = Encrypted<S>;
+    type Stream = Encrypted<Box<client::TlsStream<S>>>;
     type Error = io::Error;
-    type Future = BoxFuture<'static, io::Result<Encrypted<S>>>;
+    type Future = BoxFuture<'static, io::Result<Self::Stream>>;
 
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
             let name = self.name.ok_or_else(|| {
                 io::Error::other("the host is no name that a certificate can have")
             })?;
-            let stream = self.connector.connect(name, stream).await?;
-            Ok(Encrypted(Box::new(stream)))
+            let stream = Box::new(self.connector.connect(name, stream).await?);
+            let (_, session) = stream.get_ref();
+            let certificates = session.peer_certificates().and_then(<[_]>::first);
+            Ok(Encrypted {
+                end_point: certificates.and_then(end_point),
+                stream,
+            })
         })
     }
 }
 
-pub(crate) struct Encrypted<S>(Box<client::TlsStream<S>>);
+/// A stream that the driver takes for an encrypted one.
+pub(crate) struct Encrypted<S> {
+    pub stream: S,
+    /// Ties a login to the server's certificate.
+    pub end_point: Option<Vec<u8>>,
+}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        let (_, session) = self.0.get_ref();
-        session
-            .peer_certificates()
-            .and_then(<[_]>::first)
-            .and_then(end_point)
-            .map_or_else(ChannelBinding::none, ChannelBinding::tls_server_end_point)
+        let end_point = self.end_point.clone();
+        end_point.map_or_else(ChannelBinding::none, ChannelBinding::tls_server_end_point)
     }
 }
 
@@ -111,7 +117,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
         cx: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, into)
+        Pin::new(&mut self.stream).poll_read(cx, into)
     }
 }
 
@@ -121,14 +127,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

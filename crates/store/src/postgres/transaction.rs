@@ -3,7 +3,10 @@
 use std::{future::Future, time::Duration};
 
 use futures::future::try_join;
-use kit::{Error, Param, Result, Row, sql::Budget};
+use kit::{
+    Error, Param, Result, Row,
+    sql::{Budget, Statement},
+};
 use tokio::{runtime::Handle, time::timeout};
 use tokio_postgres::SimpleQueryMessage;
 
@@ -191,11 +194,25 @@ impl Transaction {
 }
 
 impl Engine for Transaction {
+    const HAS_OTHER_WRITERS: bool = true;
+
     fn query(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<Vec<Row>> {
         let rows = self.run(budget, async |link: &Link| {
             link.client.rows(sql, params).await
         })?;
         rows.iter().map(row).collect()
+    }
+
+    fn query_all(
+        &mut self,
+        statements: &[Statement<'_>],
+        budget: &Budget,
+    ) -> Result<Vec<Vec<Row>>> {
+        let answers = self.run(budget, async |link: &Link| {
+            link.client.rows_of_all(statements).await
+        })?;
+        let answers = answers.iter();
+        answers.map(|rows| rows.iter().map(row).collect()).collect()
     }
 
     fn execute(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<u64> {

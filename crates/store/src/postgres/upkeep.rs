@@ -16,10 +16,12 @@ use super::{
     error::connecting,
     pool::{Client, Pool, WeakPool},
 };
-use crate::migrate;
+use crate::{failure, migrate};
 
 const EVERY: Duration = Duration::from_secs(5);
 const LIMIT: Duration = Duration::from_secs(2);
+/// The limit of the first round. A pooler lets it wait while it has no server.
+const FIRST_LIMIT: Duration = Duration::from_secs(5);
 /// The server's time is known to half the time of the question. A slower answer is not
 /// used, except the first.
 const SLOW: Duration = Duration::from_millis(500);
@@ -76,7 +78,12 @@ impl Upkeep {
             }
             Ok(())
         };
-        round.await.map_err(|error: DriverError| connecting(&error))
+        match timeout(FIRST_LIMIT, round).await {
+            Ok(ended) => ended.map_err(|error: DriverError| connecting(&error)),
+            Err(_) => Err(failure::unreachable(
+                "the first statements were not answered in time",
+            )),
+        }
     }
 
     /// Starts the later rounds. They end with the pool.
@@ -133,15 +140,15 @@ async fn rounds(upkeep: Weak<Upkeep>, pool: WeakPool) {
         if pool.is_closed() {
             return;
         }
-        let round = async {
-            if let Ok(client) = pool.get(&Budget::default()).await
-                && upkeep.round(&client, number).await.is_err()
-            {
-                drop(Client::take(client));
-            }
-        };
         // While the server is away, the clock goes on by itself.
-        let _ = timeout(LIMIT, round).await;
+        let Ok(Ok(client)) = timeout(LIMIT, pool.get(&Budget::default())).await else {
+            continue;
+        };
+        let round = timeout(LIMIT, upkeep.round(&client, number)).await;
+        // An answer that is still to come must not delay the next job.
+        if !matches!(round, Ok(Ok(()))) {
+            drop(Client::take(client));
+        }
     }
 }
 

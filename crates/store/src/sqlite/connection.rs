@@ -1,8 +1,6 @@
-//! One SQLite connection: how it is set up, how it runs statements, and what
-//! its errors mean.
+//! One SQLite connection: how it is set up, and how it runs statements.
 
 use std::{
-    borrow::Cow,
     fs,
     path::Path,
     time::{Duration, Instant},
@@ -10,11 +8,13 @@ use std::{
 
 use kit::{Cell, Error, Param, Result, Row, sql::Budget};
 use rusqlite::{
-    CachedStatement, Connection, ErrorCode, OpenFlags, Statement,
-    config::DbConfig,
-    types::{Null, ValueRef},
+    CachedStatement, Connection, ErrorCode, OpenFlags, config::DbConfig, types::ValueRef,
 };
 
+use super::{
+    errors::{cannot_create, cannot_open, failure_of, is_busy},
+    parameters::{bind, numbered},
+};
 use crate::{
     failure,
     job::{Engine, Session},
@@ -107,11 +107,7 @@ fn enter_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<St
 }
 
 pub(super) fn create_directory(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    kit::durable::create_directory(path, 0o700)
 }
 
 /// SQLite gives the files beside it the same mode.
@@ -197,6 +193,8 @@ impl Transaction<'_> {
 }
 
 impl Engine for Transaction<'_> {
+    const HAS_OTHER_WRITERS: bool = false;
+
     fn query(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<Vec<Row>> {
         let mut statement = self.prepare(sql, params)?;
         let mut rows = statement.raw_query();
@@ -230,43 +228,6 @@ impl Engine for Transaction<'_> {
     }
 }
 
-/// To SQLite `$2` is a name, which is numbered by its first appearance and searched
-/// linearly. `?2` is the second parameter, as `$2` is on PostgreSQL.
-fn numbered(sql: &str) -> Cow<'_, str> {
-    if !sql.contains('$') {
-        return Cow::Borrowed(sql);
-    }
-    let mut text = String::with_capacity(sql.len());
-    let mut pieces = sql.split('$');
-    text.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        let is_number = piece.starts_with(|first: char| first.is_ascii_digit());
-        text.push(if is_number { '?' } else { '$' });
-        text.push_str(piece);
-    }
-    Cow::Owned(text)
-}
-
-fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> Result<()> {
-    let highest = statement.parameter_count();
-    if highest != params.len() {
-        return Err(Error::internal(format!(
-            "a statement with ${highest} was given {} parameters",
-            params.len()
-        )));
-    }
-    for (index, param) in (1..).zip(params) {
-        match param {
-            Param::Null => statement.raw_bind_parameter(index, Null),
-            Param::Int(value) => statement.raw_bind_parameter(index, value),
-            Param::Real(value) => statement.raw_bind_parameter(index, value),
-            Param::Text(value) => statement.raw_bind_parameter(index, value),
-        }
-        .map_err(|error| failure_of(&error))?;
-    }
-    Ok(())
-}
-
 fn cell(column: usize, value: ValueRef<'_>) -> Result<Cell> {
     Ok(match value {
         ValueRef::Null => Cell::Null,
@@ -281,67 +242,6 @@ fn cell(column: usize, value: ValueRef<'_>) -> Result<Cell> {
             )));
         }
     })
-}
-
-pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-    )
-}
-
-/// Failures of the storage get a message for the operator; all others are errors in a
-/// statement.
-pub(super) fn failure_of(error: &rusqlite::Error) -> Error {
-    let cause = error.to_string();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => failure::busy(cause),
-        Some(ErrorCode::DiskFull) => failure::full(cause),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => failure::read_only(cause),
-        Some(ErrorCode::NotADatabase) => failure::storage(
-            "The file at the database's address is not a SQLite database.",
-            "Give another address, or move the file away so that a new database is made.",
-            cause,
-        ),
-        Some(ErrorCode::DatabaseCorrupt) => failure::storage(
-            "The database is damaged.",
-            "Stop Madoguchi and restore a backup.",
-            cause,
-        ),
-        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => failure::storage(
-            "The database can't be opened or read.",
-            "Check the disk, and let the user that runs Madoguchi use its data directory, or use \
-             another: madoguchi serve --data DIR",
-            cause,
-        ),
-        _ => Error::internal(cause),
-    }
-}
-
-fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
-    let failure = failure_of(error);
-    let cause = format!("{}: {error}", path.display());
-    if failure.is_internal() {
-        return failure::storage(
-            "The database can't be opened.",
-            "The log says what SQLite answered.",
-            cause,
-        );
-    }
-    failure.cause(cause)
-}
-
-fn cannot_create(path: &Path, error: &std::io::Error) -> Error {
-    let cause = format!("{}: {error}", path.display());
-    if error.kind() == std::io::ErrorKind::StorageFull {
-        return failure::full(cause);
-    }
-    failure::storage(
-        "The database's file or its directory can't be created.",
-        "Let the user that runs Madoguchi write there, or use another directory: madoguchi serve \
-         --data DIR",
-        cause,
-    )
 }
 
 #[cfg(test)]

@@ -16,7 +16,10 @@ use kit::{
 use rusqlite::Connection;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use super::connection::{Access, control, failure_of, open_reader, with_session};
+use super::{
+    connection::{Access, control, open_reader, with_session},
+    errors::failure_of,
+};
 use crate::{failure, job};
 
 /// How long closing waits for reads that still run.

@@ -20,7 +20,11 @@ use kit::{Error, Result, sql::Budget};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::connection::{Access, control, failure_of, is_busy, open_writer, with_session};
+use super::{
+    connection::{Access, control, open_writer, with_session},
+    errors::{failure_of, is_busy},
+    health::Health,
+};
 use crate::{
     failure,
     job::{self, Work},
@@ -38,6 +42,7 @@ const LOCK_ATTEMPTS: i32 = 50;
 
 pub(super) struct Writer {
     queue: mpsc::Sender<Message>,
+    pub health: Arc<Health>,
 }
 
 enum Message {
@@ -66,30 +71,24 @@ impl Writer {
             .name("sqlite-writer".into())
             .spawn(move || match open_writer(&path, patience) {
                 Ok(connection) => {
+                    let health = Arc::new(Health::new(&path));
                     // If the caller is gone, the queue is empty.
-                    let _ = ready.send(Ok(()));
-                    Loop::new(connection, waiting).run();
+                    let _ = ready.send(Ok(Arc::clone(&health)));
+                    Loop::new(connection, waiting, health).run();
                 }
                 Err(error) => drop(ready.send(Err(error))),
             })
             .map_err(Error::internal)?;
-        opened.await.map_err(Error::internal)??;
-        Ok(Self { queue })
+        let health = opened.await.map_err(Error::internal)??;
+        Ok(Self { queue, health })
     }
 
     pub async fn run(&self, budget: Budget, work: Work, patience: Duration) -> Result<()> {
         budget.check()?;
         let (budget, _guard) = job::cancel_on_drop(budget);
-        let (answer, mut answered) = oneshot::channel();
-        let claimed = Arc::new(AtomicBool::new(false));
-        let job = Message::Job(Job {
-            work,
-            budget: budget.clone(),
-            patience: Instant::now() + patience,
-            claimed: Arc::clone(&claimed),
-            started: false,
-            answer,
-        });
+        let (job, mut answered) = Job::new(work, budget.clone(), patience);
+        let claimed = Arc::clone(&job.claimed);
+        let job = Message::Job(job);
         tokio::select! {
             biased;
             sent = self.queue.send(job) => sent.map_err(|_| failure::closed())?,
@@ -106,6 +105,14 @@ impl Writer {
         }
         // It has been started: only the writer knows how it ends.
         answered.await.unwrap_or_else(|_| Err(failure::closed()))
+    }
+
+    /// Tries whether the disk takes a write again, if it did not. Others see the result
+    /// in `health`.
+    pub fn try_again(&self) {
+        let (job, _) = Job::new(write_nothing(), Budget::default(), Duration::ZERO);
+        // If the queue is full, others try.
+        let _ = self.queue.try_send(Message::Job(job));
     }
 
     pub fn check(&self) -> Result<()> {
@@ -125,7 +132,33 @@ impl Writer {
     }
 }
 
+/// A write that changes nothing and waits for the disk.
+pub(super) fn write_nothing() -> Work {
+    Box::new(|sql| {
+        let rows = sql.query("PRAGMA user_version", &[])?;
+        let version = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        sql.script(&format!("PRAGMA user_version = {version}"))
+    })
+}
+
 impl Job {
+    fn new(
+        work: Work,
+        budget: Budget,
+        patience: Duration,
+    ) -> (Self, oneshot::Receiver<Result<()>>) {
+        let (answer, answered) = oneshot::channel();
+        let job = Self {
+            work,
+            budget,
+            patience: Instant::now() + patience,
+            claimed: Arc::default(),
+            started: false,
+            answer,
+        };
+        (job, answered)
+    }
+
     fn claim(&mut self) -> bool {
         self.started = self.started || !self.claimed.swap(true, Ordering::AcqRel);
         self.started
@@ -151,13 +184,15 @@ struct Loop {
     queue: mpsc::Receiver<Message>,
     waiting: VecDeque<Job>,
     closing: Option<oneshot::Sender<()>>,
+    health: Arc<Health>,
 }
 
 impl Loop {
-    fn new(connection: Connection, queue: mpsc::Receiver<Message>) -> Self {
+    fn new(connection: Connection, queue: mpsc::Receiver<Message>, health: Arc<Health>) -> Self {
         Self {
             connection,
             queue,
+            health,
             waiting: VecDeque::new(),
             closing: None,
         }
@@ -216,15 +251,17 @@ impl Loop {
             let _ = control(&self.connection, "ROLLBACK");
         }
         while !self.waiting.is_empty() {
-            let error = match control(&self.connection, "BEGIN IMMEDIATE") {
-                Ok(()) => return true,
-                Err(error) => error,
+            let is_there = self.health.require_file().is_ok();
+            let error = match is_there.then(|| control(&self.connection, "BEGIN IMMEDIATE")) {
+                Some(Ok(())) => return true,
+                Some(Err(error)) => Some(error),
+                None => None,
             };
             for mut job in std::mem::take(&mut self.waiting) {
-                let refusal = if is_busy(&error) {
-                    job.reason_to_give_up()
-                } else {
-                    Some(failure_of(&error))
+                let refusal = match &error {
+                    Some(error) if is_busy(error) => job.reason_to_give_up(),
+                    Some(error) => Some(self.noted(failure_of(error))),
+                    None => self.health.require_file().err(),
                 };
                 match refusal {
                     None => self.waiting.push_back(job),
@@ -246,7 +283,10 @@ impl Loop {
             }
             match self.attempt(&mut job, alone) {
                 Ok(()) => done.push(job),
-                Err(error) => job.answer(Err(error)),
+                Err(error) => {
+                    let error = self.noted(error);
+                    job.answer(Err(error));
+                }
             }
             if self.connection.is_autocommit() {
                 // The failure ended the whole transaction. The other jobs of the batch
@@ -300,12 +340,20 @@ impl Loop {
         if outcome.is_err() && !self.connection.is_autocommit() {
             let _ = control(&self.connection, "ROLLBACK");
         }
+        if outcome.is_ok() && !done.is_empty() {
+            self.health.note_success();
+        }
         for job in done {
             job.answer(match &outcome {
                 Ok(()) => Ok(()),
-                Err(error) => Err(failure_of(error)),
+                Err(error) => Err(self.noted(failure_of(error))),
             });
         }
+    }
+
+    fn noted(&self, error: Error) -> Error {
+        self.health.note(&error);
+        error
     }
 
     fn control(&self, statements: &[&str]) -> Result<()> {

@@ -28,6 +28,7 @@ auth_file = $directory/users
 pool_mode = transaction
 default_pool_size = 3
 max_client_conn = 200
+server_login_retry = 1
 END
 pgbouncer "$directory/pgbouncer.ini" >"$directory/log" 2>&1 &
 bouncer=$!

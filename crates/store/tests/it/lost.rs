@@ -16,7 +16,7 @@ use kit::{
 };
 use store::{
     Database, Options,
-    testing::{CommitFault, Proxy, Server},
+    testing::{CommitFault, PostgresNode, Proxy},
     url::DatabaseUrl,
 };
 
@@ -133,7 +133,7 @@ async fn connections(database: &Database) -> i64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn fifty_restarts_under_load_lose_nothing_and_leak_nothing() {
-    let mut server = blocking(Server::start_new).await;
+    let mut server = blocking(PostgresNode::start_new).await;
     let database = open(&server.url(), Duration::from_secs(20)).await;
     let load = Load::begin(&database);
     for restart in 0..50 {
@@ -158,7 +158,7 @@ async fn fifty_restarts_under_load_lose_nothing_and_leak_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn a_promoted_standby_has_everything_that_was_acknowledged() {
-    let mut primary = blocking(Server::start_new).await;
+    let mut primary = blocking(PostgresNode::start_new).await;
     let (primary_port, proxy) = (primary.port(), Proxy::start(primary.port()));
     let database = open(&primary.url_at(proxy.port()), Duration::from_secs(20)).await;
     let standby;
@@ -190,7 +190,7 @@ async fn a_promoted_standby_has_everything_that_was_acknowledged() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn a_commit_without_an_answer_is_looked_up() {
-    let server = blocking(Server::start_new).await;
+    let server = blocking(PostgresNode::start_new).await;
     let proxy = Proxy::start(server.port());
     let database = open(&server.url_at(proxy.port()), Duration::from_secs(10)).await;
     for (number, fault) in (0..10).flat_map(|round| {
@@ -225,7 +225,7 @@ async fn a_commit_without_an_answer_is_looked_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn an_outcome_that_can_not_be_looked_up_is_called_unknown() {
-    let server = blocking(Server::start_new).await;
+    let server = blocking(PostgresNode::start_new).await;
     let proxy = Proxy::start(server.port());
     let database = open(&server.url_at(proxy.port()), Duration::from_secs(1)).await;
     let store: &dyn Store = &database;
@@ -246,7 +246,7 @@ async fn an_outcome_that_can_not_be_looked_up_is_called_unknown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn without_a_primary_calls_wait_a_while_and_are_told_when_to_retry() {
-    let mut server = blocking(Server::start_new).await;
+    let mut server = blocking(PostgresNode::start_new).await;
     let database = open(&server.url(), Duration::from_secs(2)).await;
     let store: &dyn Store = &database;
     server.stop();
@@ -308,7 +308,7 @@ fn thread_count() -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn a_black_hole_ends_calls_at_their_deadline_and_spares_the_others() {
-    let server = blocking(Server::start_new).await;
+    let server = blocking(PostgresNode::start_new).await;
     let proxy = Proxy::start(server.port());
     let database = open(&server.url_at(proxy.port()), Duration::from_secs(1)).await;
     let store: &dyn Store = &database;
@@ -359,7 +359,7 @@ async fn a_black_hole_ends_calls_at_their_deadline_and_spares_the_others() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn a_server_that_takes_no_writes_is_waited_for() {
-    let server = blocking(Server::start_new).await;
+    let server = blocking(PostgresNode::start_new).await;
     let database = open(&server.url(), Duration::from_millis(500)).await;
     let read_only = |on: &str| {
         server.run(&format!(
@@ -383,7 +383,7 @@ async fn a_server_that_takes_no_writes_is_waited_for() {
     late.unwrap();
 }
 
-async fn open_again(server: &Server) -> Database {
+async fn open_again(server: &PostgresNode) -> Database {
     let url = DatabaseUrl::parse(&server.url()).unwrap();
     Database::open(&url, Options::default()).await.unwrap()
 }
@@ -392,7 +392,7 @@ async fn open_again(server: &Server) -> Database {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn reads_survive_cut_connections() {
-    let server = blocking(Server::start_new).await;
+    let server = blocking(PostgresNode::start_new).await;
     let proxy = Proxy::start(server.port());
     let database = open(&server.url_at(proxy.port()), Duration::from_secs(5)).await;
     write(&database, |sql| insert(sql, 1)).await.unwrap();

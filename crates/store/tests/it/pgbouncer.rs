@@ -17,6 +17,8 @@ use crate::{
     ids, insert, prepare, read, write,
 };
 
+const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+
 /// A fresh database, its address, and a PgBouncer in front of it.
 struct Bounced {
     bouncer: PgBouncer,
@@ -136,6 +138,32 @@ async fn without_a_direct_connection_announcements_are_looked_up() {
         said.contains("100 ms") && said.contains("listen_url"),
         "{said}"
     );
+}
+
+/// A promoted standby may lack the last announcements, and gives their numbers to others.
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn announcements_whose_numbers_are_used_again_are_not_lost() {
+    let bounced = Bounced::start();
+    let desk = bounced.desk().await;
+    let mut here = desk.announcements();
+    connected(&mut here).await;
+    let insert = |ids: &str| {
+        let insert = format!(
+            "DELETE FROM madoguchi.madoguchi_announcements WHERE id >= 2;
+             INSERT INTO madoguchi.madoguchi_announcements
+             SELECT id, 'other' || chr(10) || 'rooms/' || id, {NOW} FROM {ids} AS id"
+        );
+        store::testing::run(&bounced.direct, &insert);
+    };
+    insert("generate_series(1, 9)");
+    for id in 1..=9 {
+        assert_eq!(heard(&mut here).await, topic(&format!("rooms/{id}")));
+    }
+    insert("generate_series(2, 4)");
+    assert_eq!(heard(&mut here).await, Announcement::Missed);
+    insert("generate_series(2, 5)");
+    assert_eq!(heard(&mut here).await, topic("rooms/5"));
 }
 
 #[tokio::test]

@@ -8,8 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures::future::join_all;
 use kit::Sql;
-use store::testing::{self, Postgres};
+use store::{
+    Database, Options,
+    testing::{self, Postgres, ServerSetup},
+    url::DatabaseUrl,
+};
 
 use crate::{ids, insert, open, prepare, read, write};
 
@@ -29,6 +34,34 @@ async fn refused_connections_say_why() {
     let error = open(&url).await.err().unwrap();
     assert_eq!(error.code, kit::error::UNAVAILABLE);
     assert!(error.message.contains("can't be reached"), "{error}");
+}
+
+/// Ten desks with ten connections each, and a server that allows fewer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn work_waits_while_the_server_has_no_connection_left() {
+    let settings = ["max_connections=8", "superuser_reserved_connections=0"];
+    let server = Postgres::start_with(&ServerSetup {
+        settings: settings.map(str::to_owned).into(),
+        ..ServerSetup::default()
+    });
+    let options = Options {
+        pool: 20,
+        ..Options::default()
+    };
+    let url = DatabaseUrl::parse(server.url()).unwrap();
+    let database = Database::open(&url, options).await.unwrap();
+    prepare(&database).await;
+    let writes = (0..40).map(|id| {
+        write(&database, move |sql| {
+            sql.query("SELECT pg_sleep(0.05)::text", &[])?;
+            insert(sql, id)
+        })
+    });
+    for written in join_all(writes).await {
+        written.unwrap_or_else(|error| panic!("{error} {:?}", error.cause));
+    }
+    assert_eq!(ids(&database).await.len(), 40);
 }
 
 #[tokio::test]

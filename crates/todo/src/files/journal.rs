@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use kit::durable;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
     read::is_missing,
     replace::{FileVersion, replace},
     stamp::Stamp,
-    write::{PlaceOutcome, PreparedFile, sync_directory},
+    write::{PlaceOutcome, PreparedFile},
 };
 
 const NAME: &str = ".journal";
@@ -32,7 +33,7 @@ pub fn path(folder: &Folder) -> PathBuf {
 pub fn write(folder: &Folder, steps: &[Step]) -> io::Result<()> {
     let text = serde_json::to_string(steps)?;
     match PreparedFile::new(&path(folder), &text, true)?.place(None)? {
-        PlaceOutcome::Done { .. } => sync_directory(&folder.todo),
+        PlaceOutcome::Done { .. } => durable::sync_directory(&folder.todo),
         PlaceOutcome::Raced { .. } => Err(io::ErrorKind::AlreadyExists.into()),
     }
 }
@@ -40,7 +41,8 @@ pub fn write(folder: &Folder, steps: &[Step]) -> io::Result<()> {
 pub fn remove(folder: &Folder) -> io::Result<()> {
     match fs::remove_file(path(folder)) {
         Err(error) if !is_missing(&error) => Err(error),
-        _ => Ok(()),
+        // If it came back after a power failure, it would repeat an old change.
+        _ => durable::sync_directory(&folder.todo),
     }
 }
 
@@ -76,7 +78,7 @@ fn finish(path: &Path, step: &Step) -> io::Result<()> {
     match &step.after {
         Some(after) => {
             if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)?;
+                durable::create_directory(parent, 0o777)?;
             }
             let expected = fs::metadata(path).ok().map(|old| Stamp::of(&old));
             let prepared = PreparedFile::new(path, after, true)?;
@@ -99,5 +101,5 @@ fn finish(path: &Path, step: &Step) -> io::Result<()> {
         }
         None => fs::remove_file(path)?,
     }
-    path.parent().map_or(Ok(()), sync_directory)
+    durable::sync_name(path)
 }

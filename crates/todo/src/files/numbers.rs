@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{folder::Folder, git::GitDirectories, lock, stamp::Stamp, write::PreparedFile};
-use crate::model::numbers::{IssuedNumbers, Ledger};
+use crate::model::numbers::{IssuedNumbers, NumbersByProject};
 
 const IN_GIT: &str = "madoguchi-todo";
 const IN_TODO: &str = ".numbers";
@@ -92,7 +92,7 @@ impl NumberLedger {
 
 /// A ledger that does not parse counts as empty. Numbers in use are added
 /// whenever one is issued.
-fn read(text: &str) -> Ledger {
+fn read(text: &str) -> NumbersByProject {
     serde_json::from_str(text).unwrap_or_default()
 }
 

@@ -72,7 +72,10 @@ impl PreparedFile {
         let mut file = File::create_new(&prepared.temporary)?;
         file.write_all(content.as_bytes())?;
         match fs::metadata(target) {
-            Ok(old) => file.set_permissions(old.permissions())?,
+            Ok(old) if old.permissions() != file.metadata()?.permissions() => {
+                file.set_permissions(old.permissions())?;
+            }
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -215,14 +218,6 @@ fn rename_checked(from: &Path, to: &Path) -> io::Result<()> {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
     fs::rename(from, to)
-}
-
-/// Makes renames in a directory durable.
-pub fn sync_directory(directory: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        File::open(directory)?.sync_all()?;
-    }
-    Ok(())
 }
 
 /// Deletes temporary files of killed processes. Called under the lock, so no

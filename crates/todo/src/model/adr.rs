@@ -1,5 +1,5 @@
-//! Architecture decision records, as this program, `adr-tools`, `adrs` and MADR
-//! write them.
+//! Reads architecture decision records, in the formats of this program, `adr-tools`, `adrs`
+//! and MADR. `adr_write` writes them.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MOST, blocks::Kind, document::Document, lines::slice};
+use super::{MOST, document::Document, lines::slice, markdown_blocks::BlockKind};
 
 pub const HISTORY: &str = "Status history";
 
@@ -181,7 +181,7 @@ fn fielded(document: &Document<'_>, name: &str) -> Option<StatusPlace> {
             continue;
         };
         let value = value.trim_start_matches("**").trim();
-        let front_matter = block.kind == Kind::Opaque;
+        let front_matter = block.kind == BlockKind::Opaque;
         let value = if front_matter {
             value.trim_matches(['"', '\''])
         } else {

@@ -6,8 +6,8 @@ use jiff::civil::Date;
 
 use super::{
     DEFAULT_CATEGORY, Status, TaskId,
-    blocks::{self, Block, Item, Kind},
-    lines::{self, Line, slice},
+    lines::{self, LineSpan, slice},
+    markdown_blocks::{self, Block, BlockKind, Item},
     numbers::NumberSet,
     task_text::{Link, TaskText},
 };
@@ -16,7 +16,7 @@ use super::{
 #[derive(Debug)]
 pub struct Board {
     pub text: Arc<str>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<LineSpan>,
     pub blocks: Vec<Block>,
     pub sections: Vec<Section>,
     pub tasks: Vec<Task>,
@@ -79,7 +79,7 @@ impl Board {
 
     pub fn parse(text: Arc<str>) -> Result<Self, Unreadable> {
         let lines = lines::split(&text);
-        let blocks = blocks::read(&text, &lines);
+        let blocks = markdown_blocks::read(&text, &lines);
         check(&text, &lines, &blocks)?;
         let mut board = Self {
             text,
@@ -101,7 +101,7 @@ impl Board {
         for (index, block) in self.blocks.iter().enumerate() {
             let line = self.line(index);
             match block.kind {
-                Kind::Heading { level, name } if level <= 2 => {
+                BlockKind::Heading { level, name } if level <= 2 => {
                     if let Some(last) = sections.last_mut() {
                         last.lines.end = index;
                     }
@@ -115,7 +115,7 @@ impl Board {
                     }
                     sections.push(section);
                 }
-                Kind::Item(item) if item.mark.is_some() => {
+                BlockKind::Item(item) if item.mark.is_some() => {
                     let rest = slice(line, item.rest..line.len());
                     let status = status(line, &item);
                     if item.depth == 0 {
@@ -142,7 +142,7 @@ impl Board {
             }
             // Blank lines belong to the task only if more of it
             // follows.
-            if block.kind != Kind::Blank
+            if block.kind != BlockKind::Blank
                 && let Some(task) = tasks.last_mut()
                 && block.owner == Some(task.lines.start)
             {
@@ -197,7 +197,7 @@ impl Board {
 
     pub fn item(&self, index: usize) -> Option<Item> {
         match self.blocks.get(index)?.kind {
-            Kind::Item(item) => Some(item),
+            BlockKind::Item(item) => Some(item),
             _ => None,
         }
     }
@@ -360,14 +360,14 @@ fn status(line: &str, item: &Item) -> Status {
 }
 
 /// Rejects binary files and files with merge conflict markers.
-fn check(text: &str, lines: &[Line], blocks: &[Block]) -> Result<(), Unreadable> {
+fn check(text: &str, lines: &[LineSpan], blocks: &[Block]) -> Result<(), Unreadable> {
     if memchr::memchr(0, text.as_bytes()).is_some() {
         return Err(Unreadable("it is not text".into()));
     }
     let marker = |sign: &str| {
         lines.iter().zip(blocks).position(|(line, block)| {
             let line = line.of(text);
-            block.kind != Kind::Opaque
+            block.kind != BlockKind::Opaque
                 && line
                     .strip_prefix(sign)
                     .is_some_and(|tail| tail.is_empty() || tail.starts_with(' '))

@@ -4,13 +4,13 @@
 use std::ops::Range;
 
 use super::{
-    blocks::{self, Block, Kind},
-    lines::{self, Edit, Line, eol_at, slice},
+    lines::{self, Edit, LineSpan, eol_at, slice},
+    markdown_blocks::{self, Block, BlockKind},
 };
 
 pub struct Document<'a> {
     pub text: &'a str,
-    pub lines: Vec<Line>,
+    pub lines: Vec<LineSpan>,
     pub blocks: Vec<Block>,
     pub headings: Vec<Heading<'a>>,
 }
@@ -25,13 +25,13 @@ pub struct Heading<'a> {
 impl<'a> Document<'a> {
     pub fn parse(text: &'a str) -> Self {
         let lines = lines::split(text);
-        let blocks = blocks::read(text, &lines);
+        let blocks = markdown_blocks::read(text, &lines);
         let headings = lines
             .iter()
             .zip(&blocks)
             .enumerate()
             .filter_map(|(index, (line, block))| match block.kind {
-                Kind::Heading { level, name } => Some(Heading {
+                BlockKind::Heading { level, name } => Some(Heading {
                     level,
                     name: slice(line.of(text), name.0..name.1),
                     line: index,
@@ -181,6 +181,40 @@ impl<'a> Document<'a> {
     }
 }
 
+/// `old` with the lines of `new`. The lines at the start and at the end that are the same
+/// stay as they are, with their line endings.
+pub fn with_lines(old: &str, new: &str) -> String {
+    let lines = lines::split(old);
+    let new: Vec<&str> = new.lines().collect();
+    let is_same = |(line, new): &(&LineSpan, &&str)| line.of(old) == **new;
+    let start = lines.iter().zip(&new).take_while(is_same).count();
+    let most = lines.len().min(new.len()) - start;
+    let from_end = lines.iter().rev().zip(new.iter().rev());
+    let end = from_end.take(most).take_while(is_same).count();
+    let eol = eol_at(old, &lines, None);
+    let mut text = String::new();
+    let is_torn = start
+        .checked_sub(1)
+        .and_then(|last| lines.get(last))
+        .is_some_and(|last| last.eol(old).is_empty());
+    let middle = new.get(start..new.len() - end).unwrap_or_default();
+    if is_torn && !middle.is_empty() {
+        text.push_str(eol);
+    }
+    for line in middle {
+        text.push_str(line);
+        text.push_str(eol);
+    }
+    let from = match lines.get(start) {
+        Some(line) => line.start,
+        None => old.len(),
+    };
+    let to = lines
+        .get(lines.len() - end)
+        .map_or(old.len(), |line| line.start);
+    lines::apply(old, vec![Edit::new(from..to, text)])
+}
+
 /// Whether the text closes every code fence and comment that it opens.
 /// Otherwise it would swallow the text after it.
 pub fn is_closed(text: &str) -> bool {
@@ -190,4 +224,26 @@ pub fn is_closed(text: &str) -> bool {
         .headings
         .last()
         .is_some_and(|last| last.line + 1 == document.lines.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_lines;
+
+    #[test]
+    fn lines_that_nobody_changed_keep_their_line_endings() {
+        for (old, new, expected) in [
+            ("a\r\nb\nc", "a\nx\nc", "a\r\nx\r\nc"),
+            ("a\r\nb\nc", "a\nb\nc\n", "a\r\nb\nc"),
+            ("a\nb", "a\nb\nc", "a\nb\nc\n"),
+            ("\u{feff}a\n", "b\n", "\u{feff}b\n"),
+            ("a\nb\nc\n", "a\nc", "a\nc\n"),
+            ("a\na\n", "a\na\na\n", "a\na\na\n"),
+            ("", "x\ny", "x\ny\n"),
+            ("a\n", "", ""),
+            ("a\n\n", "a\n\n", "a\n\n"),
+        ] {
+            assert_eq!(with_lines(old, new), expected, "{old:?} {new:?}");
+        }
+    }
 }

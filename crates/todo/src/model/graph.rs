@@ -18,7 +18,7 @@ pub struct Graph {
 }
 
 /// Whether a task can be worked on.
-pub struct Standing {
+pub struct TaskReadiness {
     /// The unfinished tasks that it waits for; empty for a finished task.
     pub blocked_by: Vec<TaskId>,
     /// It is not begun and waits for nothing.
@@ -58,13 +58,13 @@ impl Graph {
             .map(|other| TaskId(*other))
     }
 
-    pub fn standing(&self, task: &Task, today: Date) -> Standing {
+    pub fn standing(&self, task: &Task, today: Date) -> TaskReadiness {
         let is_open = task.status != Status::Done;
         let blocked_by: Vec<TaskId> = match task.id {
             Some(id) if is_open => self.blockers(id).collect(),
             _ => Vec::new(),
         };
-        Standing {
+        TaskReadiness {
             ready: task.status == Status::Todo && blocked_by.is_empty(),
             overdue: is_open && task.due.is_some_and(|due| due < today),
             blocked_by,

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 /// The start and end of a line's text, and the start of the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub struct LineSpan {
     pub start: usize,
     pub end: usize,
     pub next: usize,
 }
 
-impl Line {
+impl LineSpan {
     pub fn of(self, text: &str) -> &str {
         slice(text, self.start..self.end)
     }
@@ -21,7 +21,7 @@ impl Line {
 }
 
 /// Splits at `\n`, `\r\n` and a lone `\r`. A byte-order mark belongs to no line.
-pub fn split(text: &str) -> Vec<Line> {
+pub fn split(text: &str) -> Vec<LineSpan> {
     let bytes = text.as_bytes();
     let mut start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let mut lines = Vec::with_capacity(bytes.len() / 32);
@@ -32,7 +32,7 @@ pub fn split(text: &str) -> Vec<Line> {
         }
         let crlf = bytes.get(at) == Some(&b'\r') && bytes.get(at + 1) == Some(&b'\n');
         let next = at + 1 + usize::from(crlf);
-        lines.push(Line {
+        lines.push(LineSpan {
             start,
             end: at,
             next,
@@ -40,7 +40,7 @@ pub fn split(text: &str) -> Vec<Line> {
         start = next;
     }
     if start < bytes.len() {
-        lines.push(Line {
+        lines.push(LineSpan {
             start,
             end: bytes.len(),
             next: bytes.len(),
@@ -51,7 +51,7 @@ pub fn split(text: &str) -> Vec<Line> {
 
 /// The line ending for new lines: that of the line before, else that of the
 /// first line.
-pub fn eol_at<'a>(text: &'a str, lines: &[Line], before: Option<usize>) -> &'a str {
+pub fn eol_at<'a>(text: &'a str, lines: &[LineSpan], before: Option<usize>) -> &'a str {
     before
         .and_then(|index| lines.get(index))
         .map(|line| line.eol(text))

@@ -39,10 +39,10 @@ impl NumberSet {
     }
 
     fn highest(&self) -> u16 {
-        (1..=MOST)
-            .rev()
-            .find(|number| self.contains(*number))
-            .unwrap_or(0)
+        let words = self.0.into_iter().enumerate().rev();
+        let mut used = words.filter(|(_, word)| *word != 0);
+        used.next()
+            .map_or(0, |(at, word)| at as u16 * 64 + word.ilog2() as u16)
     }
 
     /// The next number to issue: the highest plus one, else one that was
@@ -75,7 +75,7 @@ impl NumberSet {
     fn ranges(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         let mut from = None;
-        for number in 1..=MOST + 1 {
+        for number in 1..=self.highest() + 1 {
             match (from, self.contains(number)) {
                 (None, true) => from = Some(number),
                 (Some(start), false) => {
@@ -156,7 +156,7 @@ impl IssuedNumbers {
 }
 
 /// The whole file: one entry for each project in the repository, by its path.
-pub type Ledger = BTreeMap<String, IssuedNumbers>;
+pub type NumbersByProject = BTreeMap<String, IssuedNumbers>;
 
 #[cfg(test)]
 mod tests {

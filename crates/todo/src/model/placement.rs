@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::{
     DEFAULT_CATEGORY,
-    blocks::Kind,
     board::{Board, Task},
     lines::{Edit, eol_at},
+    markdown_blocks::BlockKind,
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +65,7 @@ pub fn remove(board: &Board, lines: &Range<usize>) -> Edit {
         board
             .blocks
             .get(line)
-            .is_some_and(|b| b.kind == Kind::Blank)
+            .is_some_and(|b| b.kind == BlockKind::Blank)
     };
     let blank_before = lines.start.checked_sub(1).is_none_or(blank);
     let at_end = lines.end >= board.lines.len();
@@ -105,7 +105,7 @@ fn is_loose(board: &Board, task: &Task) -> bool {
             && board
                 .blocks
                 .get(from..to)
-                .is_some_and(|blocks| blocks.iter().all(|block| block.kind == Kind::Blank))
+                .is_some_and(|blocks| blocks.iter().all(|block| block.kind == BlockKind::Blank))
     };
     let mut neighbours = board
         .tasks
@@ -145,7 +145,7 @@ fn at_end_of(board: &Board, category: &str, block: &str) -> Edit {
         board
             .blocks
             .get(*line)
-            .is_some_and(|block| block.kind != Kind::Blank)
+            .is_some_and(|block| block.kind != BlockKind::Blank)
     });
     let line = content.unwrap_or(section.lines.start);
     // Separates the list from a paragraph, but not from the heading.
@@ -163,7 +163,7 @@ fn new_category(board: &Board, category: &str, block: &str) -> Edit {
     let blank = board
         .blocks
         .last()
-        .is_some_and(|last| last.kind == Kind::Blank);
+        .is_some_and(|last| last.kind == BlockKind::Blank);
     let mut text = String::new();
     if !ended {
         text.push_str(eol);
@@ -187,7 +187,7 @@ pub fn readable_category(name: &str) -> Option<String> {
     let one_line =
         !trimmed.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
     let heading = format!("## {trimmed}");
-    let reads = super::blocks::heading(&heading).is_some_and(|(level, (start, end))| {
+    let reads = super::markdown_blocks::heading(&heading).is_some_and(|(level, (start, end))| {
         level == 2 && heading.get(start..end) == Some(trimmed)
     });
     (one_line && reads && !trimmed.is_empty()).then(|| trimmed.to_owned())

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::{
     Status,
-    blocks::Kind,
     board::{Board, Task},
     lines::{self, eol_at, slice},
+    markdown_blocks::BlockKind,
     one_line,
 };
 
@@ -221,15 +221,15 @@ fn own_lines(board: &Board, task: &Task, line: usize) -> Range<usize> {
             break;
         };
         let inside = match block.kind {
-            Kind::Item(item) => item.mark.is_none() && item.depth > own.depth,
-            Kind::Blank => true,
+            BlockKind::Item(item) => item.mark.is_none() && item.depth > own.depth,
+            BlockKind::Blank => true,
             // A less indented line may belong to the task instead.
             _ => lines::indent(board.line(index)).0 >= own.content,
         };
         if !inside {
             break;
         }
-        if block.kind != Kind::Blank {
+        if block.kind != BlockKind::Blank {
             end = index + 1;
         }
     }

@@ -114,13 +114,9 @@ pub fn list(arguments: &mut Arguments, name: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use kit::testing::normalised;
 
-    fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
-        let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
-        step(&mut arguments, "x");
-        arguments.remove("x").unwrap()
-    }
+    use super::*;
 
     #[test]
     fn other_spellings_of_ids_and_numbers_are_normalised() {
@@ -131,7 +127,7 @@ mod tests {
             json!(1),
             json!("Ｔ００１"),
         ] {
-            assert_eq!(after(task_id, id), json!("T001"));
+            assert_eq!(normalised(task_id, id), json!("T001"));
         }
         for odd in [
             json!("T0001x"),
@@ -141,27 +137,30 @@ mod tests {
             json!("T1234"),
             json!(true),
         ] {
-            assert_eq!(after(task_id, odd.clone()), odd);
+            assert_eq!(normalised(task_id, odd.clone()), odd);
         }
-        assert_eq!(after(integer, json!("２０")), json!(20));
-        assert_eq!(after(integer, json!(3.0)), json!(3));
-        assert_eq!(after(integer, json!("adr-003")), json!("adr-003"));
+        assert_eq!(normalised(integer, json!("２０")), json!(20));
+        assert_eq!(normalised(integer, json!(3.0)), json!(3));
+        assert_eq!(normalised(integer, json!("adr-003")), json!("adr-003"));
         for text in ["adr-003", "ADR-003", "Adr-3", "003", "#3", "3", "３"] {
-            assert_eq!(after(adr_number, json!(text)), json!(3));
+            assert_eq!(normalised(adr_number, json!(text)), json!(3));
         }
-        assert_eq!(after(adr_number, json!(3.0)), json!(3));
-        assert_eq!(after(adr_number, json!("adr--3")), json!("adr--3"));
-        assert_eq!(after(adr_number, json!("-#3")), json!("-#3"));
-        assert_eq!(after(target, json!("adr-003")), json!("adr-003"));
-        assert_eq!(after(target, json!(3)), json!("3"));
+        assert_eq!(normalised(adr_number, json!(3.0)), json!(3));
+        assert_eq!(normalised(adr_number, json!("adr--3")), json!("adr--3"));
+        assert_eq!(normalised(adr_number, json!("-#3")), json!("-#3"));
+        assert_eq!(normalised(target, json!("adr-003")), json!("adr-003"));
+        assert_eq!(normalised(target, json!(3)), json!("3"));
     }
 
     #[test]
     fn other_spellings_of_statuses_and_lists_are_normalised() {
-        assert_eq!(after(status, json!("In Progress")), json!("in_progress"));
-        assert_eq!(after(status, json!("nonsense")), json!("nonsense"));
-        assert_eq!(after(adr_status, json!("accepted")), json!("Accepted"));
-        assert_eq!(after(list, json!("[\"a\"]")), json!(["a"]));
-        assert_eq!(after(titled, json!(["a"])), json!([{"title": "a"}]));
+        assert_eq!(
+            normalised(status, json!("In Progress")),
+            json!("in_progress")
+        );
+        assert_eq!(normalised(status, json!("nonsense")), json!("nonsense"));
+        assert_eq!(normalised(adr_status, json!("accepted")), json!("Accepted"));
+        assert_eq!(normalised(list, json!("[\"a\"]")), json!(["a"]));
+        assert_eq!(normalised(titled, json!(["a"])), json!([{"title": "a"}]));
     }
 }

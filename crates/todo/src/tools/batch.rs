@@ -60,6 +60,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes_unlisted(state, apply),
     )
+    .in_japanese("まとめて変更")
     .normalise(|_, arguments| arguments::list(arguments, "operations"))
     .inner_calls(inner_calls)
 }

@@ -14,7 +14,7 @@ use crate::{
     model::{
         ADR_TEXT_LENGTH, TITLE_LENGTH,
         adr::{self, Status},
-        adr_edit::{self, NewAdr},
+        adr_write::{self, NewAdr},
     },
     state::CounterState,
     txn::Txn,
@@ -72,6 +72,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .in_japanese("ADRの作成")
     .rules(errors::ADR_RULES)
     .normalise(normalise)
     .implied_tools(|arguments| match arguments.contains_key("supersedes") {
@@ -120,7 +121,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     txn.note_request(NAME, key, &title, number, &created_at)?;
     let stem = adr::stem(number, &title);
     let name = adr_file(&stem);
-    let text = adr_edit::new(&NewAdr {
+    let text = adr_write::new(&NewAdr {
         number,
         title: &title,
         status,

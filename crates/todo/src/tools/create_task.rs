@@ -59,6 +59,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .in_japanese("タスクの作成")
     .normalise(normalise)
 }
 

@@ -51,6 +51,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .in_japanese("タスクの削除")
     .implied_tools(|arguments| match arguments.get("relink") {
         None | Some(Value::Bool(false)) => &[],
         Some(_) => &["link_tasks"],

@@ -55,6 +55,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         unlisted(state, handle),
     )
+    .in_japanese("ADRの表示")
     .normalise(|_, arguments| arguments::adr_number(arguments, "adr_number"))
 }
 

@@ -49,6 +49,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
+    .in_japanese("コンテキストの表示")
     .normalise(|_, arguments| arguments::task_id(arguments, "task_id"))
 }
 

@@ -65,6 +65,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         unlisted(state, handle),
     )
+    .in_japanese("タスクの表示")
     .normalise(|_, arguments| arguments::task_id(arguments, "task_id"))
 }
 

@@ -64,6 +64,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes_unlisted(state, apply),
     )
+    .in_japanese("タスクの関連付け")
     .normalise(normalise)
 }
 

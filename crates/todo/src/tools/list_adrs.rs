@@ -65,6 +65,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
+    .in_japanese("ADRの一覧")
     .rules(errors::ADR_RULES)
     .normalise(|_, arguments| {
         let status = arguments.get("status").and_then(Value::as_str);

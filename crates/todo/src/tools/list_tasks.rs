@@ -16,7 +16,7 @@ use crate::{
     model::{
         Status, TaskId,
         board::{Board, Task},
-        graph::{Graph, Standing},
+        graph::{Graph, TaskReadiness},
         listed, nearest_first,
     },
     state::CounterState,
@@ -77,6 +77,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
+    .in_japanese("タスクの一覧")
     .normalise(|_, arguments| {
         arguments::status(arguments, "status");
         arguments::integer(arguments, "limit");
@@ -90,21 +91,21 @@ struct Filter<'a> {
     keeps: Keeps<'a>,
 }
 
-type Keeps<'a> = Box<dyn Fn(&Task, &Standing) -> bool + 'a>;
+type Keeps<'a> = Box<dyn Fn(&Task, &TaskReadiness) -> bool + 'a>;
 /// A filter by name: what was asked for, and whether a task is that.
-type Flag = (&'static str, Option<bool>, fn(&Standing) -> bool);
+type Flag = (&'static str, Option<bool>, fn(&TaskReadiness) -> bool);
 
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let board = state.files.board()?;
     let filters = filters(input, &board)?;
     let graph = Graph::of(&board);
     let today = state.today(context);
-    let all: Vec<(&Task, Standing)> = board
+    let all: Vec<(&Task, TaskReadiness)> = board
         .tasks
         .iter()
         .map(|task| (task, graph.standing(task, today)))
         .collect();
-    let matching: Vec<&(&Task, Standing)> = all
+    let matching: Vec<&(&Task, TaskReadiness)> = all
         .iter()
         .filter(|(task, standing)| filters.iter().all(|it| (it.keeps)(task, standing)))
         .collect();
@@ -113,7 +114,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
     let (tasks, page) = input.page.of(&matching, why_empty, warnings)?;
 
     let promised = PromisedIds::of(&state.files.folder()?, &board);
-    let row = |(task, standing): &(&Task, Standing)| Row {
+    let row = |(task, standing): &(&Task, TaskReadiness)| Row {
         task_id: promised.id_of(task),
         title: listed(&task.title),
         status: task.status,
@@ -175,7 +176,7 @@ fn why_empty(
     context: &Context,
     board: &Board,
     filters: &[Filter<'_>],
-    all: &[(&Task, Standing)],
+    all: &[(&Task, TaskReadiness)],
 ) -> Explanation {
     if all.is_empty() {
         return Explanation::new(
@@ -192,7 +193,7 @@ fn why_empty(
     let mut without = Map::new();
     for (index, filter) in filters.iter().enumerate() {
         let others = filters.iter().enumerate().filter(|(at, _)| *at != index);
-        let kept = |(task, standing): &&(&Task, Standing)| {
+        let kept = |(task, standing): &&(&Task, TaskReadiness)| {
             others.clone().all(|(_, it)| (it.keeps)(task, standing))
         };
         let count = all.iter().filter(kept).count();

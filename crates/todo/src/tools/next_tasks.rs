@@ -18,7 +18,7 @@ use crate::{
     model::{
         Status, TaskId,
         board::{Board, Task, TaskLookup},
-        graph::{Graph, Standing},
+        graph::{Graph, TaskReadiness},
         listed,
     },
     state::CounterState,
@@ -64,6 +64,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         unlisted(state, handle),
     )
+    .in_japanese("次のタスク")
 }
 
 /// A task that can be worked on.
@@ -77,7 +78,7 @@ fn handle(state: &CounterState, context: &Context, _: &Input) -> Result<Output> 
     let board = state.files.board()?;
     let graph = Graph::of(&board);
     let today = state.today(context);
-    let open: Vec<(&Task, Standing)> = board
+    let open: Vec<(&Task, TaskReadiness)> = board
         .tasks
         .iter()
         .filter(|task| task.status != Status::Done)
@@ -141,8 +142,9 @@ fn warnings(board: &Board, graph: &Graph) -> Vec<Warning> {
     circles.chain(doubles).take(kit::SHORTLIST).collect()
 }
 
-fn waiting(open: &[(&Task, Standing)], task: &Task) -> Vec<TaskId> {
-    let waits = |standing: &Standing| task.id.is_some_and(|id| standing.blocked_by.contains(&id));
+fn waiting(open: &[(&Task, TaskReadiness)], task: &Task) -> Vec<TaskId> {
+    let waits =
+        |standing: &TaskReadiness| task.id.is_some_and(|id| standing.blocked_by.contains(&id));
     let waiting = open.iter().filter(|(_, standing)| waits(standing));
     let ids: BTreeSet<TaskId> = waiting.filter_map(|(other, _)| other.id).collect();
     ids.into_iter().collect()
@@ -185,7 +187,7 @@ fn reason(context: &Context, board: &Board, it: &Candidate<'_>, today: Date) -> 
 fn explanation(
     context: &Context,
     board: &Board,
-    open: &[(&Task, Standing)],
+    open: &[(&Task, TaskReadiness)],
     ready: usize,
 ) -> Explanation {
     let all = board.tasks.len();

@@ -50,6 +50,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .in_japanese("タスクの並べ替え")
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

@@ -60,6 +60,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         unlisted(state, handle),
     )
+    .in_japanese("検索")
     .aliases(&["search_adrs"])
 }
 

@@ -39,6 +39,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
+    .in_japanese("コンテキストの検索")
     .normalise(file_search::normalise)
 }
 

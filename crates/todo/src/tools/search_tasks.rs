@@ -69,6 +69,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
+    .in_japanese("タスクの検索")
     .normalise(|context, arguments| {
         file_search::normalise(context, arguments);
         arguments::list(arguments, "search_in");

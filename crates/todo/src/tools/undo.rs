@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     errors,
-    files::history::{History, RecordedChange},
+    files::undo_history::{RecordedChange, UndoHistory},
     model::{
         TaskId,
         board::{Board, TaskLookup},
@@ -54,6 +54,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         unlisted(state, handle),
     )
+    .in_japanese("元に戻す")
     .inner_calls(inner_calls(Arc::clone(state)))
 }
 
@@ -69,13 +70,13 @@ fn inner_calls(
 ) -> impl for<'a> Fn(&Context, &'a mut Map<String, Value>) -> Vec<InnerCall<'a>> {
     move |context, arguments| {
         let given = arguments.get("change_id").and_then(Value::as_str);
-        let last = || locked(&state.undo).last(&context.caller.id);
+        let last = || locked(&state.last_changes).last(&context.caller.id);
         let id = given.map(str::to_owned).or_else(last);
         // Pinned also if it is not found: what the handler undoes is what was checked.
         let pinned = id.clone().unwrap_or_default();
         arguments.insert("change_id".into(), pinned.into());
         let found = id.zip(state.files.folder().ok());
-        let found = found.and_then(|(id, folder)| History::of(&folder).find(&id).ok()?);
+        let found = found.and_then(|(id, folder)| UndoHistory::of(&folder).find(&id).ok()?);
         // The handler says why there is nothing to undo.
         let Some(done) = found else {
             return Vec::new();
@@ -94,6 +95,8 @@ fn inner_call(operation: &str) -> Option<Value> {
     let tool = match (tool, undone.is_multiple_of(2)) {
         ("create_task", true) | ("delete_task", false) => "delete_task",
         ("create_task", false) | ("delete_task", true) => "create_task",
+        // Agents can't edit an ADR's text; who may set its status may take that back.
+        ("edit_adr", _) => "update_adr_status",
         _ => tool,
     };
     let open: &[&str] = match tool {
@@ -122,12 +125,12 @@ fn inner_call(operation: &str) -> Option<Value> {
 }
 
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Changed<Output>> {
-    let last = || locked(&state.undo).last(&context.caller.id);
+    let last = || locked(&state.last_changes).last(&context.caller.id);
     let id = input.change_id.clone().or_else(last);
     // Empty: there was nothing to undo when the call was checked.
     let id = id.filter(|id| !id.is_empty());
     let id = id.ok_or_else(errors::nothing_to_undo)?;
-    let history = History::of(&state.files.folder()?);
+    let history = UndoHistory::of(&state.files.folder()?);
     let written = state.write(context, UndoScope::ByIdOnly, |txn| {
         // Read under the lock, so that two processes do not undo it twice.
         let done = history
@@ -147,7 +150,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Chan
             undone_at: txn.now_text(),
         })
     })?;
-    locked(&state.undo).forget(&id);
+    locked(&state.last_changes).forget(&id);
     if let Err(error) = history.remove(&id) {
         tracing::warn!(%error, "an undone change is still recorded");
     }

@@ -14,7 +14,7 @@ use crate::{
     model::{
         REASON_LENGTH,
         adr::{self, Adr, Status},
-        adr_edit, one_line,
+        adr_write, one_line,
     },
     state::CounterState,
     txn::Txn,
@@ -58,6 +58,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .in_japanese("ADRの状態の変更")
     .rules(errors::ADR_RULES)
     .normalise(normalise)
 }
@@ -115,13 +116,13 @@ fn update(txn: &mut Txn<'_>, input: &Input, field: &str) -> Result<Output> {
     if !same || reason.is_some() {
         txn.put(
             &name,
-            adr_edit::with_status(&text, status, by, reason, &now),
+            adr_write::with_status(&text, status, by, reason, &now),
         )?;
     }
     if let Some((name, text, by)) = &successor
         && !by.supersedes.contains(&number)
     {
-        txn.put(name, adr_edit::superseding(text, &old, &now))?;
+        txn.put(name, adr_write::superseding(text, &old, &now))?;
     }
     txn.label(format!("update_adr_status {number}"));
     Ok(Output {
@@ -133,7 +134,8 @@ fn update(txn: &mut Txn<'_>, input: &Input, field: &str) -> Result<Output> {
     })
 }
 
-type Record = (String, Arc<str>, Adr);
+/// The file of an ADR, its text, and what it says.
+pub type Record = (String, Arc<str>, Adr);
 
 fn successor(txn: &mut Txn<'_>, by: i64, status: Status, old: &Adr) -> Result<Record> {
     const FIELD: &str = "superseded_by";
@@ -149,7 +151,7 @@ fn successor(txn: &mut Txn<'_>, by: i64, status: Status, old: &Adr) -> Result<Re
     Ok(record)
 }
 
-fn read(txn: &mut Txn<'_>, field: &str, number: u16) -> Result<Record> {
+pub fn read(txn: &mut Txn<'_>, field: &str, number: u16) -> Result<Record> {
     let mut stems = txn.adr_stems()?;
     stems.retain(|stem| adr::number_of(stem) == Some(number));
     let stem = match stems.as_slice() {

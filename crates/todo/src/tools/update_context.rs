@@ -68,6 +68,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .in_japanese("コンテキストの更新")
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

@@ -98,6 +98,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .in_japanese("タスクの更新")
     .normalise(normalise)
 }
 

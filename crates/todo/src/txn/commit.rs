@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use kit::Result;
+use kit::{Result, durable};
 
 use super::{CommitOutcome, FileChange, StagedFile, Txn};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     files::{
         self, Folder, Stamp, journal,
         replace::{FileVersion, Replacement, replace, restore},
-        write::{PlaceOutcome, PreparedFile, sync_directory},
+        write::{PlaceOutcome, PreparedFile},
     },
     model::board::Board,
     state::CounterState,
@@ -140,7 +140,7 @@ impl ReadyFile {
         } else if let Some(parent) = path.parent()
             && !parent.is_dir()
         {
-            fs::create_dir_all(parent).map_err(failed)?;
+            durable::create_directory(parent, 0o777).map_err(failed)?;
         }
         let Some(text) = &staged.now else {
             return Ok(Some(Self(None)));
@@ -183,7 +183,7 @@ fn place_all(
         steps.push(step);
     }
     for directory in directories {
-        sync_directory(&directory).map_err(|error| errors::io(".todo", true, error))?;
+        durable::sync_directory(&directory).map_err(|error| errors::io(".todo", true, error))?;
     }
     // Programs that had one of the files open have finished by now.
     let mut settled: Vec<Step> = Vec::with_capacity(steps.len());

@@ -9,8 +9,8 @@ use crate::{
     errors,
     files::{
         Folder,
-        history::{History, RecordedChange},
         journal::Step,
+        undo_history::{RecordedChange, UndoHistory},
     },
     model::merge,
     sync::locked,
@@ -37,12 +37,12 @@ impl Txn<'_> {
             label: self.label.clone(),
             steps: steps.collect(),
         };
-        if let Err(error) = History::of(&self.folder).add(&self.change_id, &record) {
+        if let Err(error) = UndoHistory::of(&self.folder).add(&self.change_id, &record) {
             tracing::warn!(%error, "a change could not be recorded, so it cannot be undone");
             return None;
         }
         if scope == UndoScope::LastChange {
-            locked(&self.state.undo).push(&self.context.caller.id, &self.change_id);
+            locked(&self.state.last_changes).push(&self.context.caller.id, &self.change_id);
         }
         Some(self.change_id.clone())
     }
@@ -71,7 +71,7 @@ impl Txn<'_> {
     /// The id and label of the recorded change after which this step can no longer
     /// be undone. `None` if somebody edited the file.
     fn conflicting_change(&self, id: &str, step: &Step) -> Option<(String, String)> {
-        let later = History::of(&self.folder).later_than(id).ok()?;
+        let later = UndoHistory::of(&self.folder).later_than(id).ok()?;
         let conflicts = |text: &Option<String>| reverted(step, text.as_deref()).is_err();
         let found = later.into_iter().find(|(_, change)| {
             let mut steps = change.steps.iter().filter(|other| other.name == step.name);

@@ -14,6 +14,7 @@
 mod adrs;
 mod answers;
 mod changes;
+mod console_page;
 mod contexts;
 mod crash;
 mod defects;

@@ -32,19 +32,23 @@ pub fn spawn(role: &str, root: &Path, number: usize) -> Child {
         .unwrap()
 }
 
-/// Does nothing unless `spawn` started it.
+/// What `spawn` starts. As a test it is one agent in a project of its own.
 #[tokio::test]
 async fn worker() {
-    let Ok(role) = std::env::var("TODO_WORKER") else {
-        return;
+    let variable = |name: &str| std::env::var(name).ok();
+    let project = match variable("TODO_ROOT") {
+        Some(root) => TestProject::at(Path::new(&root)),
+        None => TestProject::bare(),
     };
-    let root = std::env::var("TODO_ROOT").unwrap();
-    let number: usize = std::env::var("TODO_NUMBER").unwrap().parse().unwrap();
-    let project = TestProject::at(Path::new(&root));
-    match role.as_str() {
-        "agent" => agent(&project, number).await,
-        "victim" => crate::crash::victim(&project, number).await,
-        other => panic!("{other}"),
+    let number = variable("TODO_NUMBER").map_or(0, |number| number.parse().unwrap());
+    match variable("TODO_WORKER").as_deref() {
+        Some("agent") => agent(&project, number).await,
+        Some("victim") => crate::crash::victim(&project, number).await,
+        Some(other) => panic!("{other}"),
+        None => {
+            agent(&project, number).await;
+            check(&project, 1).await;
+        }
     }
 }
 
@@ -65,10 +69,10 @@ async fn agent(project: &TestProject, number: usize) {
 }
 
 /// Checks that every change of every agent is present once.
-async fn check(project: &TestProject) {
+async fn check(project: &TestProject, workers: usize) {
     let text = project.tasks();
     let mut ids = BTreeSet::new();
-    for number in 0..WORKERS {
+    for number in 0..workers {
         for round in 0..ROUNDS {
             let title = format!("w{number}-{round} ");
             let lines: Vec<&str> = text.lines().filter(|line| line.contains(&title)).collect();
@@ -164,7 +168,7 @@ async fn agents_and_an_editor_lose_nothing() {
         done.store(true, Ordering::Relaxed);
         assert!(well);
     });
-    check(&project).await;
+    check(&project, WORKERS).await;
     let text = project.tasks();
     let rounds = project.text("rounds");
     assert!(
@@ -211,7 +215,7 @@ async fn agents_keep_lines_that_others_append() {
         notes = writer.join().unwrap();
         assert!(well);
     });
-    check(&project).await;
+    check(&project, WORKERS).await;
     let text = project.tasks();
     for number in notes {
         assert!(

@@ -16,89 +16,11 @@ async fn assert_refused(
     assert_eq!(error.code, code, "{tool} {arguments}: {error}");
     assert_eq!(details(&error)["field"], field, "{tool} {arguments}");
     assert!(details(&error).get("value").is_some(), "{tool} {arguments}");
-    // The same through a batch, without the schema check.
-    let batched = [
-        "create_task",
-        "update_task",
-        "delete_task",
-        "reorder_task",
-        "link_tasks",
-        "update_context",
-        "create_adr",
-        "update_adr_status",
-    ];
-    if batched.contains(&tool) {
-        let operations = json!({"operations": [{"tool": tool, "arguments": arguments}]});
-        let error = project.refused("batch", operations).await;
-        let known = [code, "INVALID_ARGUMENT"];
-        assert!(
-            known.contains(&&*error.code),
-            "batch {tool} {arguments}: {error}"
-        );
-        if error.code != "INVALID_ARGUMENT" {
-            assert_eq!(details(&error)["field"], field, "batch {tool} {arguments}");
-        }
-        assert_eq!(details(&error)["operation"], 1);
-    }
 }
 
-/// Code, field, tool and arguments. `あ*101` stands for that many characters.
-const REFUSED: &str = r#"
-INVALID_DATE due create_task {"title": "x", "due": " "}
-INVALID_ARGUMENT due update_task {"task_id": "T001", "due": "2026-12-01", "clear": ["due"]}
-CONTENT_TOO_LONG title create_task {"title": "あ*101"}
-INVALID_ARGUMENT title create_task {"title": ""}
-INVALID_ARGUMENT title create_task {"title": " \n "}
-INVALID_CATEGORY category create_task {"title": "x", "category": "あ*51"}
-INVALID_CATEGORY category create_task {"title": "x", "category": " "}
-INVALID_CATEGORY category create_task {"title": "x", "category": "a\nb"}
-INVALID_CATEGORY category create_task {"title": "x", "category": "a #"}
-CONTENT_TOO_LONG description create_task {"title": "x", "description": "あ*501"}
-INVALID_ARGUMENT description create_task {"title": "x", "description": "```"}
-CONTENT_TOO_LONG subtasks create_task {"title": "x", "subtasks": ["あ*101"]}
-INVALID_DATE due create_task {"title": "x", "due": "tomorrow"}
-INVALID_TASK_ID task_id update_task {"task_id": "X1"}
-TASK_NOT_FOUND task_id update_task {"task_id": "T999"}
-DUPLICATE_TASK_ID task_id update_task {"task_id": "T004", "status": "done"}
-INVALID_STATUS status update_task {"task_id": "T001", "status": "later"}
-CONTENT_TOO_LONG title update_task {"task_id": "T001", "title": "あ*101"}
-INVALID_CATEGORY category update_task {"task_id": "T001", "category": " "}
-TASK_NOT_FOUND task_id delete_task {"task_id": "T999"}
-INVALID_TASK_ID task_id delete_task {"task_id": "TASK"}
-TASK_NOT_FOUND task_id reorder_task {"task_id": "T999", "position": "first"}
-INVALID_POSITION position reorder_task {"task_id": "T001", "position": "middle"}
-INVALID_POSITION reference_task_id reorder_task {"task_id": "T001", "position": "before"}
-INVALID_POSITION reference_task_id reorder_task {"task_id": "T001", "position": "after", "reference_task_id": "T001"}
-INVALID_POSITION reference_task_id reorder_task {"task_id": "T001", "position": "after", "reference_task_id": "T003"}
-REFERENCE_TASK_NOT_FOUND reference_task_id reorder_task {"task_id": "T001", "position": "after", "reference_task_id": "T999"}
-INVALID_TASK_ID reference_task_id reorder_task {"task_id": "T001", "position": "after", "reference_task_id": "zz"}
-INVALID_STATUS status list_tasks {"status": "x"}
-INVALID_ARGUMENT limit list_tasks {"limit": 101}
-CONTENT_TOO_LONG query search_tasks {"query": "あ*201"}
-CONTENT_TOO_LONG title create_adr {"title": "あ*101", "context": "", "decision": "", "rationale": ""}
-CONTENT_TOO_LONG context create_adr {"title": "x", "context": "あ*2001", "decision": "", "rationale": ""}
-INVALID_STATUS status create_adr {"title": "x", "context": "", "decision": "", "rationale": "", "status": "x"}
-INVALID_ADR_NUMBER adr_number update_adr_status {"adr_number": 0, "status": "Accepted"}
-INVALID_ADR_NUMBER adr_number update_adr_status {"adr_number": 1000, "status": "Accepted"}
-ADR_NOT_FOUND adr_number update_adr_status {"adr_number": 7, "status": "Accepted"}
-INVALID_STATUS status update_adr_status {"adr_number": 1, "status": "Maybe"}
-CONTENT_TOO_LONG reason update_adr_status {"adr_number": 1, "status": "Accepted", "reason": "あ*501"}
-ADR_NOT_FOUND superseded_by update_adr_status {"adr_number": 1, "status": "Deprecated", "superseded_by": 9}
-INVALID_ADR_NUMBER superseded_by update_adr_status {"adr_number": 1, "status": "Deprecated", "superseded_by": 1}
-INVALID_STATUS status update_adr_status {"adr_number": 1, "status": "Accepted", "superseded_by": 1}
-ADR_NOT_FOUND adr_number get_adr {"adr_number": 9}
-INVALID_STATUS status list_adrs {"status": "x"}
-CONTENT_TOO_LONG content update_context {"task_id": "T001", "content": "あ*10001"}
-TASK_NOT_FOUND task_id update_context {"task_id": "T999", "content": "x"}
-CONTENT_TOO_LONG section update_context {"task_id": "T001", "content": "x", "section": "あ*51"}
-TASK_NOT_FOUND task_id get_context {"task_id": "T999"}
-FILE_NOT_FOUND task_id get_context {"task_id": "T001"}
-TASK_NOT_FOUND task_id get_task {"task_id": "T999"}
-TASK_NOT_FOUND target link_tasks {"task_id": "T001", "relation": "blocks", "target": "T999"}
-DEPENDENCY_CYCLE target link_tasks {"task_id": "T001", "relation": "blocks", "target": "T001"}
-ADR_NOT_FOUND target link_tasks {"task_id": "T001", "relation": "decided_by", "target": "9"}
-INVALID_TASK_ID target link_tasks {"task_id": "T001", "relation": "blocks", "target": "?"}
-"#;
+/// Code, field, tool and arguments. `あ*101` stands for that many characters. The tests of the
+/// program make these calls in batches, too.
+const REFUSED: &str = include_str!("refused.txt");
 
 fn with_long_texts(mut arguments: Value) -> Value {
     let long = |text: &str| Some("あ".repeat(text.strip_prefix("あ*")?.parse().ok()?));

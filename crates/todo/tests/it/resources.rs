@@ -1,6 +1,6 @@
 //! The files as resources.
 
-use kit::resource::{Body, Question, Reference};
+use kit::resource::{Body, CompletionQuestion, Reference};
 use serde_json::json;
 
 use crate::project::TestProject;
@@ -70,7 +70,7 @@ async fn file_names_are_completed() {
         ("file://.todo/context/{task_id}.md", "adr_id", "", 0),
         ("other", "task_id", "", 0),
     ] {
-        let question = Question {
+        let question = CompletionQuestion {
             about: Reference::Template(template.into()),
             argument: argument.into(),
             typed: typed.into(),

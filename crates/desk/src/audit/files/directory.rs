@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use kit::Result;
+use kit::{Result, durable};
 
 use super::disk::{broken, last_bytes, last_line, make_directory, unusable};
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
 };
 
 pub const ENDING: &str = ".jsonl";
+pub const ENDING_OF_HEADS: &str = ".json";
 
 #[derive(Debug, Clone)]
 pub struct Directory(PathBuf);
@@ -37,11 +38,38 @@ impl Directory {
     }
 
     pub fn arguments(&self, segment: &str) -> PathBuf {
-        self.0.join("text").join(format!("{segment}{ENDING}"))
+        self.texts().join(format!("{segment}{ENDING}"))
+    }
+
+    /// The directory of the heads that writers keep apart from their records.
+    pub fn kept_heads(&self) -> PathBuf {
+        self.0.join("heads")
+    }
+
+    pub fn kept_head(&self, segment: &str) -> PathBuf {
+        self.kept_heads()
+            .join(format!("{segment}{ENDING_OF_HEADS}"))
+    }
+
+    /// The directory of the arguments.
+    pub fn texts(&self) -> PathBuf {
+        self.0.join("text")
+    }
+
+    /// Held while files of sealed segments are replaced or erased from.
+    pub fn lock_contents(&self) -> Result<File> {
+        let path = self.0.join(".contents.lock");
+        let file = private_files::options()
+            .write(true)
+            .create(true)
+            .open(&path);
+        let file = file.map_err(|error| unusable(&path, error))?;
+        file.lock().map_err(|error| unusable(&path, error))?;
+        Ok(file)
     }
 
     /// Opens the checkpoints under a lock for which other processes wait.
-    fn locked_checkpoints(&self) -> Result<File> {
+    pub fn locked_checkpoints(&self) -> Result<File> {
         make_directory(&self.0)?;
         let path = self.chain(CHECKPOINTS);
         let file = private_files::options()
@@ -80,6 +108,10 @@ impl Directory {
             text.push('\n');
         }
         file.write_all(text.as_bytes()).map_err(failed)?;
-        file.sync_data().map_err(failed)
+        file.sync_data().map_err(failed)?;
+        match whole {
+            0 => durable::sync_name(&path).map_err(failed),
+            _ => Ok(()),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the trail's files: whole, and their last lines.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{ErrorKind, Read, Seek, SeekFrom},
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
@@ -34,14 +34,10 @@ pub fn make_directory(directory: &Path) -> Result<()> {
     private_files::create_directory(directory).map_err(|error| unusable(directory, error))
 }
 
-/// Makes a new or renamed file durable.
-pub fn sync_directory(directory: &Path) {
-    #[cfg(unix)]
-    if let Ok(directory) = File::open(directory) {
-        let _ = directory.sync_all();
-    }
-    #[cfg(not(unix))]
-    let _ = directory;
+/// Whether a compressed file is damaged, rather than out of reach.
+pub fn is_damage(error: &std::io::Error) -> bool {
+    use ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
 /// The result of using a file; `None`: it does not exist.
@@ -53,16 +49,17 @@ pub fn if_exists<T>(path: &Path, result: std::io::Result<T>) -> Result<Option<T>
     }
 }
 
-/// Also reads damaged files: a line that is not UTF-8 fails its hash later.
-pub fn read(path: &Path) -> Result<Option<String>> {
-    let bytes = if_exists(path, fs::read(path))?;
-    Ok(bytes.map(|bytes| {
-        String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-    }))
+/// The length of the lines that are whole. A power loss may cut off the end of a file, or
+/// leave zeros in place of some blocks that were not synced; what follows them is torn too.
+pub fn whole_lines(bytes: &[u8]) -> usize {
+    let zero = bytes.iter().position(|byte| *byte == 0);
+    let written = bytes.get(..zero.unwrap_or(bytes.len())).unwrap_or_default();
+    let end = written.iter().rposition(|byte| *byte == b'\n');
+    end.map_or(0, |at| at + 1)
 }
 
-/// The last whole lines of a file, and the length of all of its whole lines.
+/// The last whole lines of a file, and the length of all of its whole lines. Zeros that
+/// are further from its end are not found.
 pub fn last_bytes(file: &mut File) -> std::io::Result<(Vec<u8>, u64)> {
     let length = file.metadata()?.len();
     let mut span = LAST_BYTES;
@@ -71,14 +68,13 @@ pub fn last_bytes(file: &mut File) -> std::io::Result<(Vec<u8>, u64)> {
         file.seek(SeekFrom::Start(from))?;
         let mut bytes = Vec::new();
         file.take(length - from).read_to_end(&mut bytes)?;
-        let end = bytes.iter().rposition(|byte| *byte == b'\n');
+        let end = whole_lines(&bytes);
+        bytes.truncate(end);
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
         if from > 0 && lines < 2 {
             span *= 4;
             continue;
         }
-        let end = end.map_or(0, |at| at + 1);
-        bytes.truncate(end);
         return Ok((bytes, from + end as u64));
     }
 }
@@ -104,4 +100,20 @@ pub fn seq_of(line: &str) -> u64 {
 pub fn milliseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// How many bytes this user may still write there; `None`: unknown.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        // A directory that does not exist yet will be on the disk of its parent.
+        let there = path.ancestors().find(|path| path.exists())?;
+        let disk = rustix::fs::statvfs(there).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
 }

@@ -1,14 +1,13 @@
 //! Writes a segment that is a file.
 
-use std::fs::File;
-use std::io::Write;
+use std::{fs, fs::File, io::Write, time::Instant};
 
-use kit::Result;
+use kit::{Result, durable};
 
-use super::{directory::Directory, disk::unusable};
+use super::{directory::Directory, disk::unusable, kept_head::KeptHead};
 use crate::{
     audit::{
-        record::{Line, Record},
+        record::{Record, RecordLine},
         store::{Appended, SegmentWriter},
     },
     private_files,
@@ -22,21 +21,49 @@ pub struct FileSegmentWriter {
     length: u64,
     /// The file of the arguments and its length; created when first needed.
     text: Option<(File, u64)>,
+    /// `None` if it could not be created.
+    head: Option<KeptHead>,
+    unsynced_since: Option<Instant>,
+    /// The last record that was written, and its hash.
+    last: (u64, String),
 }
 
 impl FileSegmentWriter {
-    /// `file` is locked and has `length` bytes.
-    pub fn new(directory: Directory, segment: &str, file: File, length: u64) -> Self {
-        Self {
+    /// `file` is locked and has one record, of `length` bytes, which is on disk.
+    pub fn new(
+        directory: Directory,
+        segment: &str,
+        file: File,
+        length: u64,
+        first: &RecordLine,
+    ) -> Self {
+        let head = KeptHead::create(&directory, segment);
+        let head = head.inspect_err(|error| tracing::warn!(%error, "the head can't be kept"));
+        let mut writer = Self {
             directory,
             segment: segment.to_owned(),
             file,
             length,
             text: None,
+            head: head.ok(),
+            unsynced_since: None,
+            last: (first.seq, first.hash().to_owned()),
+        };
+        writer.keep_head();
+        writer
+    }
+
+    /// All that was written is on disk. A head that can't be written stays behind,
+    /// which does no harm.
+    fn keep_head(&mut self) {
+        self.unsynced_since = None;
+        if let Some(head) = &mut self.head {
+            let (seq, hash) = &self.last;
+            let _ = head.set(*seq, hash);
         }
     }
 
-    fn write(&mut self, lines: &[Line], durable: bool) -> std::io::Result<()> {
+    fn write(&mut self, lines: &[RecordLine], durable: bool) -> std::io::Result<()> {
         let (mut records, mut arguments) = (String::new(), String::new());
         for line in lines {
             records.push_str(&line.record);
@@ -58,7 +85,8 @@ impl FileSegmentWriter {
                     let file = private_files::options()
                         .append(true)
                         .create(true)
-                        .open(path)?;
+                        .open(&path)?;
+                    durable::sync_name(&path)?;
                     none.insert((file, 0))
                 }
             };
@@ -85,15 +113,31 @@ impl FileSegmentWriter {
             return Err(error);
         }
         self.length += records.len() as u64;
+        if !lines.is_empty() {
+            self.unsynced_since.get_or_insert_with(Instant::now);
+        }
+        if durable {
+            self.unsynced_since = None;
+        }
         Ok(())
     }
 }
 
 impl SegmentWriter for FileSegmentWriter {
-    fn append(&mut self, lines: &[Line], durable: bool) -> Result<Appended> {
+    fn append(&mut self, lines: &[RecordLine], durable: bool) -> Result<Appended> {
         self.write(lines, durable)
             .map_err(|error| unusable(&self.directory.chain(&self.segment), error))?;
+        if let Some(last) = lines.last() {
+            self.last = (last.seq, last.hash().to_owned());
+        }
+        if durable {
+            self.keep_head();
+        }
         Ok(Appended::Written)
+    }
+
+    fn unsynced_since(&self) -> Option<Instant> {
+        self.unsynced_since
     }
 
     fn sync_arguments(&mut self) {
@@ -104,15 +148,20 @@ impl SegmentWriter for FileSegmentWriter {
         }
     }
 
-    fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
+    fn end(&mut self, last: &RecordLine, seal: Record<'static>) -> Result<()> {
         let before = self.length;
-        self.append(std::slice::from_ref(last), true)?;
+        // The kept head does not name this record, which may be taken back below.
+        self.write(std::slice::from_ref(last), true)
+            .map_err(|error| unusable(&self.directory.chain(&self.segment), error))?;
         self.sync_arguments();
         // Sealed while still locked, so that nobody considers it dead.
         let sealed = self.directory.add_checkpoints(vec![(seal, last.at)]);
         if sealed.is_err() {
             let _ = self.file.set_len(before);
             self.length = before;
+        } else {
+            // The checkpoint names the head now.
+            let _ = fs::remove_file(self.directory.kept_head(&self.segment));
         }
         sealed
     }

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use kit::{
     Context,
-    approval::{Card, Line},
+    approval::{Card, CardLine},
 };
 use serde_json::Value;
 
-use crate::window::PreparedTool;
+use crate::served_counter::PreparedTool;
 
 pub fn of_arguments(tool: &PreparedTool, arguments: &Value) -> Card {
     let arguments = arguments.as_object().into_iter().flatten();
     Card {
         summary: tool.tool.title.to_owned(),
         lines: arguments
-            .map(|(name, value)| Line::new(name, text(value)))
+            .map(|(name, value)| CardLine::new(name, text(value)))
             .collect(),
         ..Card::default()
     }
@@ -36,12 +36,13 @@ pub fn of_inner_calls(
     for (index, (call, tool)) in calls.enumerate() {
         let name = format!("{}. {}", index + 1, tool.listed_name);
         if call.arguments.is_empty() {
-            lines.push(Line::new(&name, tool.tool.title));
+            lines.push(CardLine::new(&name, tool.tool.title));
         }
         let arguments = call.arguments.iter();
         lines.extend(
-            arguments
-                .map(|(argument, value)| Line::new(&format!("{name}: {argument}"), text(value))),
+            arguments.map(|(argument, value)| {
+                CardLine::new(&format!("{name}: {argument}"), text(value))
+            }),
         );
     }
     let names: Vec<&str> = inner.iter().map(|tool| tool.listed_name).collect();
@@ -57,7 +58,7 @@ pub fn of_inner_calls(
 /// For a call that needs approval because of what other tools do. A standing grant
 /// would be for the called tool alone, which does not always do that.
 pub fn with_implied(mut card: Card, names: &[&str]) -> Card {
-    card.lines.push(Line::new("includes", names.join(", ")));
+    card.lines.push(CardLine::new("includes", names.join(", ")));
     card.once_only = true;
     card
 }

@@ -248,7 +248,7 @@ fn labels(language: Language) -> Labels {
 mod tests {
     use kit::{
         Caller,
-        approval::{Card, Line},
+        approval::{Card, CardLine},
     };
 
     use super::*;
@@ -288,7 +288,9 @@ mod tests {
     }
 
     fn approval(summary: &str, lines: &[(&str, &str)]) -> Approval {
-        let lines = lines.iter().map(|(label, text)| Line::new(label, *text));
+        let lines = lines
+            .iter()
+            .map(|(label, text)| CardLine::new(label, *text));
         Approval {
             id: "ap_1".into(),
             counter: "todo".into(),

@@ -7,13 +7,13 @@ use super::card;
 use crate::{
     approvals::Approval,
     desk::Desk,
+    served_counter::{PreparedTool, ServedCounter},
     stations::{identify::Identified, inner_calls::OtherTools},
-    window::{PreparedTool, Window},
 };
 
 pub struct ApprovalRequest<'a> {
     pub desk: &'a Desk,
-    pub window: &'a Window,
+    pub served: &'a ServedCounter,
     pub tool: &'a PreparedTool,
     pub who: &'a Identified,
     pub context: &'a Context,
@@ -24,7 +24,7 @@ pub struct ApprovalRequest<'a> {
 impl ApprovalRequest<'_> {
     /// The tool's own card, or one that lists the arguments.
     pub async fn card(&self) -> Result<Card> {
-        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.window.counter.store) {
+        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.served.counter.store) {
             let (describe, context) = (describe.clone(), self.context.clone());
             let arguments = self.arguments.clone();
             let read = move |sql: &mut dyn kit::Sql| describe(&context, sql, &arguments);
@@ -46,6 +46,7 @@ impl ApprovalRequest<'_> {
 
     /// Where the user finds the question.
     pub fn address(&self, approval: &Approval) -> String {
-        format!("{}/#{}", self.desk.settings.console_url(), approval.id)
+        let console = self.desk.settings.console_url();
+        format!("{console}/console/approvals#{}", approval.id)
     }
 }

@@ -10,7 +10,7 @@ use super::identified::Key;
 use crate::{
     digest::{hex, parse_hex},
     keys,
-    settings::Identity,
+    settings::{Identity, KeySettings},
 };
 
 pub struct ConfiguredKeys(Vec<([u8; 32], Arc<Key>)>);
@@ -30,6 +30,13 @@ impl ConfiguredKeys {
             }
         }
         found
+    }
+
+    /// The name of the caller with this id.
+    pub fn name_of(&self, caller: &str) -> Option<Arc<str>> {
+        let callers = self.0.iter().map(|(_, key)| &key.caller);
+        let mut callers = callers.filter(|known| &*known.id == caller);
+        callers.next().map(|known| Arc::clone(&known.name))
     }
 }
 
@@ -60,7 +67,7 @@ fn read(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
                 return Err(invalid(what).next("Make another key for one of them."));
             }
         }
-        let caller = Caller::with_key(&configured_id(name, &digest), name);
+        let caller = caller_of(name, &digest);
         let key = Key {
             counters: key.counters.clone(),
             tools: key.tools.clone(),
@@ -71,19 +78,24 @@ fn read(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
     Ok(configured)
 }
 
-/// Includes part of the digest, because another desk on the same data may have
+/// The caller whose key stands in the configuration; `None` if its digest is invalid.
+pub fn configured_caller(key: &KeySettings) -> Option<Caller> {
+    parse_hex(&key.sha256).map(|digest| caller_of(&key.name, &digest))
+}
+
+/// The id includes part of the digest, because another desk on the same data may have
 /// another key with this name, and limits, approvals, grants and kept replies belong
 /// to one of them. Ids of stored keys contain no `#`.
-fn configured_id(name: &str, digest: &[u8; 32]) -> String {
+fn caller_of(name: &str, digest: &[u8; 32]) -> Caller {
     let mut digest = hex(digest);
     digest.truncate(8);
-    format!("{name}#{digest}")
+    Caller::with_key(&format!("{name}#{digest}"), name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{digest::sha256, settings::KeySettings};
+    use crate::digest::sha256;
 
     fn settings(name: &str, secret: &str) -> KeySettings {
         KeySettings {

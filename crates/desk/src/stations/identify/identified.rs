@@ -17,6 +17,8 @@ pub enum Credentials {
     LocalUser,
     /// The same, limited to the rights of a key.
     LocalUserWith(String),
+    /// A person who is signed in at the console. No request brings this by itself.
+    Console,
 }
 
 /// Why a caller was not identified.
@@ -55,6 +57,12 @@ impl Identified {
             key: Some(key),
             is_local,
         }
+    }
+
+    /// Whether a person makes the call with their own hands. Nobody has to ask them
+    /// whether they want it.
+    pub fn is_in_person(&self) -> bool {
+        self.key.is_none() && self.caller == Caller::console()
     }
 
     /// Whether an answer in the client's own prompt counts as the user's.
@@ -151,5 +159,17 @@ mod tests {
         };
         assert!(!may(Caller::anonymous()));
         assert!(may(Caller::local_user()));
+        assert!(may(Caller::console()));
+    }
+
+    #[test]
+    fn only_the_console_acts_in_person() {
+        let is_in_person = |caller: Caller| Identified::without_key(caller).is_in_person();
+        assert!(is_in_person(Caller::console()));
+        assert!(!is_in_person(Caller::local_user()));
+        assert!(!is_in_person(Caller::anonymous()));
+        // A key that somebody gave this name.
+        let key = Key::new(Caller::console());
+        assert!(!Identified::with_key(Arc::new(key), false).is_in_person());
     }
 }

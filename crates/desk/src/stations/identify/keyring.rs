@@ -62,6 +62,7 @@ impl Keyring {
             Credentials::LocalUser => {
                 return Ok(Identified::without_key(Caller::local_user()));
             }
+            Credentials::Console => return Ok(Identified::without_key(Caller::console())),
             Credentials::Nothing { key_required } => {
                 let anonymous = Identified::without_key(Caller::anonymous());
                 let needed = *key_required || self.always_needs(counter);
@@ -83,17 +84,20 @@ impl Keyring {
         self.always_needed.contains(&counter)
     }
 
-    /// Whether a caller may see what belongs to no single counter. Where a key is
+    /// `Ok` if a caller may see what belongs to no single counter. Where a key is
     /// needed, any key for a counter is enough.
-    pub async fn admits(&self, credentials: &Credentials) -> bool {
-        match credentials {
-            Credentials::LocalUser => true,
+    pub async fn admit(&self, credentials: &Credentials) -> Result<(), Unidentified> {
+        let is_admitted = match credentials {
+            Credentials::LocalUser | Credentials::Console => true,
             Credentials::Nothing { key_required } => !key_required,
             Credentials::Key(key) | Credentials::LocalUserWith(key) => {
-                let found = self.find(key).await;
-                let found = found.ok().flatten();
+                let found = self.find(key).await?;
                 found.is_some_and(|found| found.file.is_none() && !found.has_expired(self.now()))
             }
+        };
+        match is_admitted {
+            true => Ok(()),
+            false => Err(Unidentified::InvalidKey),
         }
     }
 
@@ -208,6 +212,16 @@ impl Keyring {
         Ok(())
     }
 
+    /// The name that people gave a caller, by its id; `None` if it is not known here.
+    pub fn name_of(&self, caller: &str) -> Option<Arc<str>> {
+        let others = [Caller::local_user(), Caller::anonymous(), Caller::desk()];
+        let other = others.into_iter().find(|other| &*other.id == caller);
+        let other = other.map(|other| other.name);
+        let stored = || self.stored.name_of(Caller::new(caller, "").key()?);
+        let configured = || self.configured.name_of(caller);
+        other.or_else(stored).or_else(configured)
+    }
+
     fn now(&self) -> i64 {
         self.clock.now().as_millisecond()
     }
@@ -263,8 +277,9 @@ mod tests {
         assert_eq!(&*who.caller.name, "phone");
         let elsewhere = keyring.identify(&key, "rooms").await;
         assert_eq!(elsewhere.unwrap_err(), Unidentified::OutOfScope);
-        assert!(keyring.admits(&key).await, "any valid key is enough");
-        assert!(!keyring.admits(&Credentials::Key("secre".into())).await);
+        assert_eq!(keyring.admit(&key).await, Ok(()), "any valid key is enough");
+        let wrong = keyring.admit(&Credentials::Key("secre".into())).await;
+        assert_eq!(wrong, Err(Unidentified::InvalidKey));
         for scope in [Scope::Any, Scope::Named] {
             assert!(allows(&who, scope, |name| name == "get_movie_list"));
             assert!(!allows(&who, scope, |name| name == "reserve_seats"));

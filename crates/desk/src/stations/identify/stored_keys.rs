@@ -18,6 +18,8 @@ pub struct StoredKeys(RwLock<Stored>);
 struct Stored {
     version: Option<i64>,
     keys: HashMap<String, Vec<KeyDigest>>,
+    /// Of all keys by their ids, also of those that are no longer valid.
+    names: HashMap<String, Arc<str>>,
 }
 
 /// A digest and its key. After a rotation a key has two digests for a while.
@@ -36,6 +38,11 @@ impl StoredKeys {
     /// The version of the cached rows.
     pub fn version(&self) -> Option<i64> {
         self.read().version
+    }
+
+    /// The name of a key, which may no longer be valid.
+    pub fn name_of(&self, id: &str) -> Option<Arc<str>> {
+        self.read().names.get(id).cloned()
     }
 
     pub fn find(&self, id: &str, key: &str, keyed: &Keyed, now: i64) -> Option<Arc<Key>> {
@@ -59,6 +66,9 @@ impl StoredKeys {
         if stored.version.is_some_and(|known| known >= version) {
             return;
         }
+        let names = kept.iter();
+        let names = names.map(|row| (row.id.clone(), row.name.as_str().into()));
+        stored.names = names.collect();
         let mut before = std::mem::take(&mut stored.keys);
         for row in kept.into_iter().filter(|row| row.revoked_at.is_none()) {
             let known = before.remove(&row.id).unwrap_or_default();

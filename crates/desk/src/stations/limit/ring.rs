@@ -10,7 +10,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
+    io::{self, ErrorKind},
     path::Path,
     time::SystemTime,
 };
@@ -175,8 +175,7 @@ impl Ring {
             closed_until,
         };
         file.set_len(0)?;
-        file.seek(SeekFrom::Start(0))?;
-        file.write_all(&ring.bytes(&[]))?;
+        write_at(file, 0, &ring.bytes(&[]))?;
         Ok(ring)
     }
 
@@ -248,17 +247,20 @@ impl Ring {
     /// A time expires after more than a minute: with millisecond precision, exactly a
     /// minute could be a little less.
     fn drop_old(&mut self, file: &mut File, now: i64) -> io::Result<()> {
+        // Usually none is old, and the first says so.
+        let mut looked_at = 1;
         while self.used > 0 {
-            let times = self.times(file, 0, self.used.min(CHUNK))?;
+            let times = self.times(file, 0, self.used.min(looked_at))?;
             let old = times
                 .iter()
                 .take_while(|time| now.saturating_sub(**time) > WINDOW_MS);
             let old = old.count() as u64;
             self.first = (self.first + old) % self.slots;
             self.used -= old;
-            if old < CHUNK {
+            if old < looked_at {
                 break;
             }
+            looked_at = CHUNK;
         }
         Ok(())
     }
@@ -291,16 +293,39 @@ impl Ring {
 fn read_numbers(file: &mut File, offset: u64, count: u64) -> io::Result<Vec<u64>> {
     let length = usize::try_from(count * 8).map_err(|_| ErrorKind::FileTooLarge)?;
     let mut bytes = vec![0; length];
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(&mut bytes)?;
+    read_at(file, offset, &mut bytes)?;
     let (numbers, _) = bytes.as_chunks::<8>();
     Ok(numbers.iter().map(|it| u64::from_le_bytes(*it)).collect())
 }
 
 fn write_numbers(file: &mut File, offset: u64, numbers: &[u64]) -> io::Result<()> {
     let bytes: Vec<u8> = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
+    write_at(file, offset, &bytes)
+}
+
+/// One call of the system each, because every request makes five of them.
+#[cfg(unix)]
+fn read_at(file: &mut File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(unix)]
+fn write_at(file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn read_at(file: &mut File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
     file.seek(SeekFrom::Start(offset))?;
-    file.write_all(&bytes)
+    file.read_exact(bytes)
+}
+
+#[cfg(not(unix))]
+fn write_at(file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use jiff::{
     tz::TimeZone,
 };
 
+use crate::model::moment::instant;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub(super) freq: Freq,
@@ -65,10 +67,9 @@ impl Rule {
 
     /// The last instant that UNTIL allows, and the day if it is one.
     pub fn until_in(&self, zone: &TimeZone) -> Option<(Timestamp, Date)> {
-        let instant = |local: DateTime| zone.to_zoned(local).ok().map(|at| at.timestamp());
         Some(match self.until? {
-            Until::Date(date) => (instant(date.at(23, 59, 59, 0))?, date),
-            Until::Local(local) => (instant(local)?, local.date()),
+            Until::Date(date) => (instant(date.at(23, 59, 59, 0), zone)?, date),
+            Until::Local(local) => (instant(local, zone)?, local.date()),
             Until::At(at) => (at, at.to_zoned(zone.clone()).date()),
         })
     }

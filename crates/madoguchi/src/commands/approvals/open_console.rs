@@ -8,10 +8,9 @@ use server::console::links;
 use crate::{
     cli::Global,
     config::Config,
-    invocation,
+    invocation, locale,
     open::OwnRows,
     output::{Look, Styled, pretty, tell},
-    reader,
     running::{self, RunningDesk},
 };
 
@@ -33,7 +32,7 @@ pub async fn links(
         urls.push(links::address(console, &links::create(state, now).await?));
     }
     if as_json {
-        let expires_at = reader::utc(now + links::LASTS_MS);
+        let expires_at = locale::utc(now + links::LASTS_MS);
         let all = json!({
             "url": urls.first(), "expires_at": expires_at, "urls": urls, "desks": running,
         });
@@ -61,7 +60,7 @@ fn consoles(
     }
     let serve = invocation::command(global, "serve");
     if running.is_empty() {
-        tell(&match reader::language() {
+        tell(&match locale::language() {
             Language::English => {
                 format!("No desk runs on this data now. The link works once one does: {serve}")
             }
@@ -87,14 +86,14 @@ fn consoles(
         let list: Vec<String> = running
             .iter()
             .map(|desk| {
-                let since = reader::written(desk.started_at);
-                match reader::language() {
+                let since = locale::written(desk.started_at);
+                match locale::language() {
                     Language::English => format!("  {}, since {since}", desk.in_words()),
                     Language::Japanese => format!("  {}、{since}から", desk.in_words()),
                 }
             })
             .collect();
-        let head = match reader::language() {
+        let head = match locale::language() {
             Language::English => format!("{} desks run on this data:", running.len()),
             Language::Japanese => {
                 format!("このデータで{}つの窓口が動いています:", running.len())

@@ -5,8 +5,8 @@ use kit::Result;
 use serde_json::Value;
 
 use crate::{
+    locale,
     output::{Cell, Look, aligned, compact, print},
-    reader,
 };
 
 pub fn show(found: &[FoundRecord], as_json: bool) -> Result<()> {
@@ -28,11 +28,15 @@ fn row(at: i64, record: &Value) -> Vec<Cell> {
         "" => text("caller"),
         name => name,
     };
-    let time = Cell::new(Look::Dim, reader::written_to_the_second(at));
+    let time = Cell::new(Look::Dim, locale::written_to_the_second(at));
     let count = &record["count"];
     let sentence = match text("kind") {
         "call" => return call(time, who, record),
         "refused_count" => format!("{who}  {}  {count} requests refused", text("counter")),
+        "read_count" => {
+            let tool = format!("{}.{}", text("counter"), text("tool"));
+            format!("{who}  {tool}  {count} reads")
+        }
         "erased" => format!("arguments of {count} records erased: {}", text("what")),
         "lost" => format!("{count} records were lost"),
         kind => kind.to_owned(),

@@ -21,9 +21,10 @@ use serde_json::{Map, Value};
 use crate::{
     cli::{CounterOptions, Global},
     config::{self, Config, Sources},
-    counters, in_process, invocation, open,
+    counters, in_process, invocation,
+    locale::{self, pick},
+    open,
     output::{Cell, Look, Styled, aligned, tell},
-    reader::{self, pick},
     runtime::on_one_thread,
 };
 use guide::{Guide, Reply};
@@ -116,7 +117,7 @@ async fn tour(guide: &Guide, desk: &Arc<Desk>, project: &Path) -> Result<bool> {
 
 /// The structured content of the answer, or of the error.
 async fn call(desk: &Arc<Desk>, step: &TourStep) -> Result<Value> {
-    let arguments = match (step.arguments)(reader::language()) {
+    let arguments = match (step.arguments)(locale::language()) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     };
@@ -180,8 +181,8 @@ fn introduce() -> Styled {
 
 fn heading(number: usize, step: &TourStep) -> Styled {
     let mut text = Styled::default();
-    let title = step.title(reader::language());
-    let arguments = (step.arguments)(reader::language());
+    let title = step.title(locale::language());
+    let arguments = (step.arguments)(locale::language());
     let command = format!(
         "madoguchi call {} {} '{arguments}'",
         step.counter, step.tool
@@ -228,7 +229,7 @@ fn answered(step: &TourStep, answer: &Value, project: &Path) -> Styled {
         .collect();
     text.append(&aligned(&rows));
     text.plain("\n\n     ")
-        .add(Look::Dim, step.shows(reader::language()))
+        .add(Look::Dim, step.shows(locale::language()))
         .plain("\n");
     text
 }
@@ -263,7 +264,7 @@ fn farewell(global: &Global) -> Styled {
         );
     }
     for (english, japanese, command) in lines {
-        let what = match reader::language() {
+        let what = match locale::language() {
             Language::English => english,
             Language::Japanese => japanese,
         };

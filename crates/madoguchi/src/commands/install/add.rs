@@ -8,12 +8,12 @@ use serde_json::json;
 use super::{
     ask::Terminal,
     clients::{self, CLIENTS, Client},
-    edit::{self, Action, Advice, Wanted},
-    file::{self, Backup, Next},
-    launch::{Launch, Request},
+    edit::{self, Action, Advice, WantedEntry},
+    file::{self, Backup, FileChange},
     paths::Surroundings,
     report::Report,
     selection::{all_counters, named_counters, path},
+    wanted_entries::{Launch, Request},
 };
 use crate::{
     cli::{CounterOptions, Global, Install, Scope},
@@ -77,7 +77,7 @@ fn install_one(request: &Request<'_>) -> Result<ExitCode> {
         let added = edit::add(client, text, &entries, arguments.force).map_err(refused)?;
         if added.actions.iter().all(|it| *it == Action::Unchanged) {
             let result = (added.actions, texts.backup.is_some());
-            return Ok((Next::Keep, Backup::Keep, result));
+            return Ok((FileChange::Keep, Backup::Keep, result));
         }
         let is_first = !has_ours(client, text);
         let backup = match texts.file.is_some() {
@@ -89,7 +89,11 @@ fn install_one(request: &Request<'_>) -> Result<ExitCode> {
             _ => Backup::Keep,
         };
         let has_backup = texts.backup.is_some() || backup != Backup::Keep;
-        Ok((Next::Write(added.text), backup, (added.actions, has_backup)))
+        Ok((
+            FileChange::Write(added.text),
+            backup,
+            (added.actions, has_backup),
+        ))
     })?;
     for warning in &warnings {
         tell(&format!("warning: {warning}"));
@@ -119,7 +123,7 @@ fn print_only(
     client: &Client,
     arguments: &Install,
     path: &std::path::Path,
-    entries: &[Wanted],
+    entries: &[WantedEntry],
     snippet: &str,
 ) -> Result<ExitCode> {
     if !arguments.json {

@@ -38,6 +38,9 @@ pub struct Client {
     pub next: &'static str,
     /// What the person does next about the servers of a project.
     pub next_in_project: Option<&'static str>,
+    /// How the names begin that it gives itself when it connects, in lower case without
+    /// signs.
+    pub calls_itself: &'static [&'static str],
 }
 
 /// Where a client starts its servers.
@@ -73,11 +76,13 @@ const USUAL: Client = Client {
     trace: Place::new(Base::Home(None), &[]),
     next: "",
     next_in_project: None,
+    calls_itself: &[],
 };
 
 pub const CLIENTS: &[Client] = &[
     Client {
         name: "claude-desktop",
+        calls_itself: &["claudeai", "claudedesktop"],
         title: "Claude Desktop",
         user: Place::new(Base::Application, &["Claude/claude_desktop_config.json"]),
         trace: Place::new(Base::Application, &["Claude"]),
@@ -86,6 +91,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "claude-code",
+        calls_itself: &["claudecode"],
         title: "Claude Code",
         user: Place::new(Base::Home(Some("CLAUDE_CONFIG_DIR")), &[".claude.json"]),
         project: Some(Place::new(Base::Project, &[".mcp.json"])),
@@ -103,6 +109,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "cursor",
+        calls_itself: &["cursor"],
         title: "Cursor",
         user: Place::new(Base::Home(None), &[".cursor/mcp.json"]),
         project: Some(Place::new(Base::Project, &[".cursor/mcp.json"])),
@@ -117,6 +124,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "vscode",
+        calls_itself: &["visualstudiocode", "vscode"],
         title: "VS Code",
         servers: &["servers"],
         user: Place::new(Base::Application, &["Code/User/mcp.json"]),
@@ -133,6 +141,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "windsurf",
+        calls_itself: &["windsurf"],
         title: "Windsurf",
         user: Place::new(Base::Home(None), &[".codeium/windsurf/mcp_config.json"]),
         remote: Some(entries::server_url),
@@ -144,6 +153,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "zed",
+        calls_itself: &["zed"],
         title: "Zed",
         servers: &["context_servers"],
         user: Place {
@@ -163,6 +173,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "codex",
+        calls_itself: &["codex"],
         title: "Codex",
         format: Format::Toml,
         servers: &["mcp_servers"],
@@ -179,6 +190,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "gemini-cli",
+        calls_itself: &["gemini"],
         title: "Gemini CLI",
         user: Place::new(
             Base::Home(Some("GEMINI_CLI_HOME")),
@@ -196,6 +208,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "lm-studio",
+        calls_itself: &["lmstudio"],
         title: "LM Studio",
         user: Place::new(Base::Home(None), &[".lmstudio/mcp.json"]),
         remote: Some(entries::url),
@@ -205,6 +218,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "goose",
+        calls_itself: &["goose"],
         title: "goose",
         format: Format::Yaml,
         servers: &["extensions"],
@@ -228,6 +242,7 @@ pub const CLIENTS: &[Client] = &[
     },
     Client {
         name: "opencode",
+        calls_itself: &["opencode"],
         title: "opencode",
         servers: &["mcp"],
         newer_servers: Some(&["mcp", "servers"]),

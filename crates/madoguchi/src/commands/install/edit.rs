@@ -12,7 +12,7 @@ use super::{
 
 /// An entry that a counter should have.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct WantedEntry {
     pub counter: &'static str,
     pub name: String,
     pub entry: Entry,
@@ -98,7 +98,7 @@ pub struct Added {
 pub fn add(
     client: &Client,
     text: &str,
-    wanted: &[Wanted],
+    wanted: &[WantedEntry],
     force: bool,
 ) -> Result<Added, EditError> {
     let (mark, body) = without_mark(text);
@@ -160,7 +160,7 @@ pub enum Removal {
 pub struct Removed {
     pub removal: Removal,
     /// The counters and names of the removed entries.
-    pub entries: Vec<Wanted>,
+    pub entries: Vec<WantedEntry>,
     /// Whether nothing of ours is left.
     pub is_all: bool,
     /// Whether the result is byte for byte what was there before.
@@ -194,7 +194,7 @@ pub fn remove(
         return Ok(removed);
     }
     // If the backup with our entries gives exactly this text, nobody else has changed it.
-    let with = |entries: &[Wanted]| {
+    let with = |entries: &[WantedEntry]| {
         let added = add(client, backup.unwrap_or_default(), entries, true);
         added.ok().map(|added| added.text)
     };
@@ -243,13 +243,13 @@ pub fn without_ours(
 }
 
 /// The entries of ours, in the order of the file.
-pub fn ours(client: &Client, file: &Value, all: &[&'static str]) -> Vec<Wanted> {
+pub fn ours(client: &Client, file: &Value, all: &[&'static str]) -> Vec<WantedEntry> {
     let servers = servers(file, client.servers_in(file));
     let entries = servers.into_iter().flatten().filter_map(|(name, entry)| {
         let is_its = |counter: &&&'static str| {
             client.entry_name(counter) == *name && is_ours(entry, counter)
         };
-        Some(Wanted {
+        Some(WantedEntry {
             counter: all.iter().find(is_its)?,
             name: name.clone(),
             entry: entry.as_object()?.clone(),

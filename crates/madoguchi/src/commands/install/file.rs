@@ -10,7 +10,7 @@ use std::{
 use kit::{Error, Result};
 
 /// What becomes of a file.
-pub enum Next {
+pub enum FileChange {
     Keep,
     Write(String),
     Delete,
@@ -49,7 +49,7 @@ pub fn update<T>(
     path: &Path,
     is_private: bool,
     by_hand: &str,
-    mut edit: impl FnMut(&Texts) -> Result<(Next, Backup, T)>,
+    mut edit: impl FnMut(&Texts) -> Result<(FileChange, Backup, T)>,
 ) -> Result<T> {
     let path = followed(path).map_err(|error| unusable(path, &error, by_hand))?;
     let failed = |error: io::Error| unusable(&path, &error, by_hand);
@@ -67,7 +67,7 @@ pub fn update<T>(
             },
         };
         let (next, backup, result) = edit(&texts)?;
-        if matches!(next, Next::Keep) {
+        if matches!(next, FileChange::Keep) {
             return Ok(result);
         }
         refuse_read_only(&path).map_err(failed)?;
@@ -82,8 +82,8 @@ pub fn update<T>(
             saved.map_err(|it| failed(it.error))?;
         }
         let new = match &next {
-            Next::Write(text) => Some(prepared(&path, text, is_private).map_err(failed)?),
-            Next::Keep | Next::Delete => None,
+            FileChange::Write(text) => Some(prepared(&path, text, is_private).map_err(failed)?),
+            FileChange::Keep | FileChange::Delete => None,
         };
         if read(&path).map_err(failed)? != bytes {
             continue;
@@ -95,6 +95,7 @@ pub fn update<T>(
                 .map_err(|it| failed(it.error))?,
             None => fs::remove_file(&path).map_err(failed)?,
         }
+        kit::durable::sync_name(&path).map_err(failed)?;
         if backup == Backup::Remove {
             missing_is_fine(fs::remove_file(backup_path(&path))).map_err(failed)?;
         }
@@ -222,6 +223,7 @@ fn create_directory(directory: &Path) -> io::Result<()> {
                 let (user, group) = owner(&fs::metadata(above)?);
                 let _ = std::os::unix::fs::lchown(directory, user, group);
             }
+            kit::durable::sync_directory(above)?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use kit::Result;
 use super::{
     clients,
     edit::{self, Action, Advice, EditError, Removal, Removed},
-    file::{self, Backup, Next},
+    file::{self, Backup, FileChange},
     paths::Surroundings,
     report::Report,
     selection::{all_counters, named_counters, path},
@@ -33,7 +33,7 @@ pub fn uninstall(arguments: &Uninstall) -> Result<ExitCode> {
     let is_private = arguments.scope == Scope::User;
     let (entries, has_backup) = file::update(&path, is_private, ADVICE.by_hand, |texts| {
         let Some(text) = &texts.file else {
-            return Ok((Next::Keep, Backup::Keep, (Vec::new(), false)));
+            return Ok((FileChange::Keep, Backup::Keep, (Vec::new(), false)));
         };
         let file = client.format.parse(edit::without_mark(text).1);
         let file = file.map_err(|problem| refused(problem.into()))?;
@@ -50,9 +50,9 @@ pub fn uninstall(arguments: &Uninstall) -> Result<ExitCode> {
             is_exact,
         } = removed.map_err(refused)?;
         let next = match removal {
-            Removal::Nothing => Next::Keep,
-            Removal::File => Next::Delete,
-            Removal::Text(text) => Next::Write(text),
+            Removal::Nothing => FileChange::Keep,
+            Removal::File => FileChange::Delete,
+            Removal::Text(text) => FileChange::Write(text),
         };
         // A backup that is the file itself says nothing.
         let is_over = is_all && is_exact;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     clients::Client,
-    edit::{self, Action, Wanted},
+    edit::{self, Action, WantedEntry},
     format::Entry,
 };
 use crate::{
@@ -20,7 +20,7 @@ pub struct Report {
     pub file: PathBuf,
     /// Where the text from before is, if there is one.
     pub backup: Option<PathBuf>,
-    pub entries: Vec<(Wanted, Action)>,
+    pub entries: Vec<(WantedEntry, Action)>,
     pub warnings: Vec<String>,
     /// What the person does now.
     pub next: Vec<String>,

@@ -54,11 +54,11 @@ impl HandOver {
         desk: &Desk,
         counter: &'static str,
     ) -> Result<Option<FirstKey>> {
-        let window = desk.windows.iter().find(|window| {
-            let about = &window.counter.about;
+        let served = desk.counters.iter().find(|served| {
+            let about = &served.counter.about;
             about.name == counter && about.conventions.always_needs_key
         });
-        let Some(window) = window.filter(|_| desk.settings.identity.keys.is_empty()) else {
+        let Some(served) = served.filter(|_| desk.settings.identity.keys.is_empty()) else {
             return Ok(None);
         };
         // Before the key is created, so that it can be handed over.
@@ -76,7 +76,7 @@ impl HandOver {
         let Some((_, key)) = first else {
             return Ok(None);
         };
-        let title = window.counter.about.title;
+        let title = served.counter.about.title;
         let rotate = invocation::command(global, &format!("keys rotate {counter}"));
         match self {
             Self::Page => {

@@ -14,7 +14,7 @@ use crate::{
 pub struct Page<'a> {
     pub language: Language,
     pub global: &'a Global,
-    pub counters: Vec<ServedCounter>,
+    pub counters: Vec<CounterAddresses>,
     /// The address of the main port; `None` if it is off.
     pub main: Option<String>,
     /// Whether the main port takes no call without a key.
@@ -27,7 +27,7 @@ pub struct Page<'a> {
     pub alias: Option<String>,
 }
 
-pub struct ServedCounter {
+pub struct CounterAddresses {
     pub name: &'static str,
     /// What it is for, in a few words.
     pub about: &'static str,

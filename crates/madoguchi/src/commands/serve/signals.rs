@@ -6,7 +6,7 @@ use desk::Desk;
 use kit::{Error, Result};
 use server::transport::tls::Tls;
 
-use crate::{output::tell, reader::pick};
+use crate::{locale::pick, output::tell};
 
 /// How the program was asked to stop.
 enum Stop {

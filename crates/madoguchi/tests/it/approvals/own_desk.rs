@@ -11,15 +11,15 @@ use std::{
 use desk::{
     Settings,
     approvals::{Decision, Status},
-    ledger,
     pipeline::{Answer, ToolCall},
     settings::Policy,
     state::{DeskState, OpenState, Secret},
     stations::identify::Credentials,
+    tables::TABLES,
 };
 use kit::{
-    About, Context, Conventions, Counter, Definition, Effect, Error, Handler, Hints, Reply, Store,
-    Tool, context::NoClient, sql::Budget, time::Clock, tool::InnerCall,
+    About, Context, Conventions, Counter, Definition, Effect, Error, Handler, Hints, Store, Tool,
+    context::NoClient, sql::Budget, time::Clock, tool::InnerCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,8 +57,9 @@ impl OwnDesk {
         let url = DatabaseUrl::parse(url.unwrap_or(&own)).unwrap();
         let database = Database::open(&url, Options::default()).await.unwrap();
         let rows: Arc<dyn Store> = Arc::new(database.clone());
-        rows.migrate(ledger::MIGRATIONS).await.unwrap();
-        rows.migrate(kit::usage::MIGRATIONS).await.unwrap();
+        for migrations in TABLES {
+            rows.migrate(migrations).await.unwrap();
+        }
         let mut settings = Settings::default();
         settings.approval.hold_seconds = 0;
         let policies = policies
@@ -91,12 +92,12 @@ impl OwnDesk {
     }
 
     pub async fn call(&self, tool: &str, arguments: Value, cancel: &CancellationToken) -> Answer {
-        let window = self.desk.window("own").unwrap();
+        let served = self.desk.counter("own").unwrap();
         let credentials = Credentials::Nothing {
             key_required: false,
         };
         let method = desk::methods::TOOLS_CALL.name;
-        let admitted = self.desk.admit(window, &credentials, method).await.unwrap();
+        let admitted = self.desk.admit(served, &credentials, method).await.unwrap();
         let call = ToolCall {
             admitted,
             name: tool.into(),
@@ -105,14 +106,14 @@ impl OwnDesk {
             cancel: cancel.clone(),
             language: None,
         };
-        self.desk.call(window, call).await.unwrap()
+        self.desk.call(served, call).await.unwrap()
     }
 
     pub async fn result(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
         let answer = self.call(tool, arguments, &CancellationToken::new()).await;
-        answer.result.map(|reply| match reply {
-            Reply::Structured(json) => json.parse().unwrap(),
-            other => panic!("{other:?}"),
+        answer.result.map(|reply| match reply.json() {
+            Some(json) => json.parse().unwrap(),
+            None => panic!("{reply:?}"),
         })
     }
 
@@ -162,7 +163,9 @@ fn counter(acts: &Arc<Acts>) -> Counter {
             server_name: "own",
             version: "1",
             title: "Own",
+            japanese_title: "Own",
             summary: "Tools of a test.",
+            japanese_summary: "",
             description: "Tools of a test.",
             instructions: "",
             lists_change: false,
@@ -178,11 +181,13 @@ fn counter(acts: &Arc<Acts>) -> Counter {
         ],
         prompts: Vec::new(),
         resources: None,
+        views: &[],
         files: None,
         store: None,
         demo: None,
         import: None,
         export: None,
+        page: None,
         background: None,
     }
 }

@@ -106,6 +106,42 @@ fn files_are_short_and_import_each_other_in_one_direction() {
     assert_eq!(broken, BTreeSet::new());
 }
 
+/// Tests that may end before they have tried anything: they look as if they had passed.
+fn tests_that_return_early(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let code = line.trim_start();
+        let is_test = code.starts_with("#[test]") || code.starts_with("#[tokio::test");
+        let Some(function) = is_test.then(|| lines.find(|line| line.contains("fn "))) else {
+            continue;
+        };
+        let indent = &line[..line.len() - code.len()];
+        let (end, early) = (format!("{indent}}}"), format!("{indent}        return;"));
+        let mut body = lines.by_ref().take_while(|line| *line != end);
+        if body.any(|line| line == early) {
+            found.extend(function);
+        }
+    }
+    found
+}
+
+#[test]
+fn no_test_returns_early() {
+    let early = "#[test]\nfn a() {\n    if true {\n        return;\n    }\n}\n";
+    let late = "#[test]\nfn b() {\n    for _ in 0..1 {\n        a();\n    }\n}\n";
+    let both = format!("{late}{early}");
+    assert_eq!(tests_that_return_early(&both), ["fn a() {"]);
+    let mut found = BTreeSet::new();
+    for path in files("crates") {
+        let text = fs::read_to_string(&path).unwrap();
+        for function in tests_that_return_early(&text) {
+            found.insert(format!("{} {function}", relative(&path)));
+        }
+    }
+    assert_eq!(found, BTreeSet::new());
+}
+
 /// The rules themselves, on a crate made for this test.
 #[test]
 fn re_exports_do_not_count_as_imports_and_cycles_are_found() {

@@ -164,6 +164,8 @@ async fn what_never_reached_the_disk_is_completed_once_by_many() {
     let lost = text.match_indices("reserve_seats").nth(2).unwrap().0;
     let cut = text[..lost].to_owned();
     fs::write(&segment, &cut).unwrap();
+    // Nor did the head, which is written after them.
+    fs::remove_dir_all(crash.trail.directory().join("heads")).unwrap();
 
     let pipes: Vec<_> = (0..4)
         .map(|_| {
@@ -223,6 +225,10 @@ async fn rows_that_never_reached_the_database_are_completed_once_by_many() {
         )
     });
     assert_eq!(removed.await.unwrap(), 4);
+    let forgotten = store.transaction(Default::default(), |sql| {
+        sql.execute("DELETE FROM desk_audit_heads", &[])
+    });
+    assert_eq!(forgotten.await.unwrap(), 1);
     let (one, two) = tokio::join!(crash.desk(), crash.desk());
     crash.complete().await;
     let calls = crash.trail.calls();

@@ -53,6 +53,64 @@ pub fn count(records: &[Value], tool: &str, outcome: &str) -> usize {
     records.iter().filter(is).count()
 }
 
+/// Whatever counter an agent calls, it is found in the trail under its key.
+#[tokio::test]
+async fn calls_of_every_counter_are_recorded() {
+    let desk = Desk::start().await;
+    let key = desk.place.create_key(&["agent"]);
+    let cart = json!({ "items": [{ "product_id": 1, "quantity": 1 }] });
+    let calls = [
+        ("cinema", "get_movie_list", json!({}), "done"),
+        ("innervoice", "calendar_list", json!({}), "done"),
+        (
+            "merchant",
+            "build_cart_mandates",
+            json!({ "cart_plan": cart, "products": [] }),
+            "done",
+        ),
+        (
+            "merchant",
+            "get_product",
+            json!({ "product_id": 999 }),
+            "PRODUCT_NOT_FOUND",
+        ),
+        ("rooms", "create_room", json!({ "roomName": "a" }), "done"),
+        (
+            "rooms",
+            "get_messages",
+            json!({ "roomName": "b" }),
+            "ROOM_NOT_FOUND",
+        ),
+        ("todo", "create_task", json!({ "title": "Write" }), "done"),
+        (
+            "todo",
+            "get_task",
+            json!({ "task_id": "T999" }),
+            "TASK_NOT_FOUND",
+        ),
+    ];
+    for (counter, tool, arguments, _) in &calls {
+        desk.call_as(&key, counter, tool, arguments.clone()).await;
+    }
+    let trail = Trail::of(&desk.place);
+    let all = |records: &[Value]| records.iter().filter(|it| it["kind"] == "call").count() == 8;
+    let records = eventually(&trail, "a call of a counter", all).await;
+    for (counter, tool, _, outcome) in &calls {
+        let mut own = records.iter().filter(|it| {
+            let name = it["tool"].as_str().unwrap_or_default().replace('.', "_");
+            it["counter"] == *counter && (name == *tool || name.ends_with(&format!("/{tool}")))
+        });
+        let one = own.next().unwrap_or_else(|| panic!("{tool}: {records:#?}"));
+        assert!(own.next().is_none(), "{tool} is there twice");
+        assert_eq!(one["caller_name"], "agent", "{one}");
+        assert!(
+            one["outcome"] == *outcome || one["code"] == *outcome,
+            "{one}"
+        );
+    }
+    trail.verified();
+}
+
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn every_call_on_every_transport_is_recorded_once() {

@@ -2,11 +2,12 @@
 
 use std::{
     fs,
-    net::TcpListener,
     path::Path,
     process::{Child, Stdio},
     time::{Duration, Instant},
 };
+
+use store::testing::free_port;
 
 use crate::harness::{Place, try_request};
 
@@ -92,9 +93,4 @@ impl Drop for Balancer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }

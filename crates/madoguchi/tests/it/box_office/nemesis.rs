@@ -1,12 +1,12 @@
 //! Makes things go wrong.
 
-use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::json;
 
 use super::history::World;
-use crate::harness::{Desk, Place, fake_time};
+use crate::harness::{Desk, FakeClock, Place};
 
 const DESKS: usize = 2;
 /// Beyond the end of every hold, and of every offer to a party that waits.
@@ -17,7 +17,7 @@ pub struct Nemesis {
     url: Option<String>,
     /// The files that the clocks of the desks follow. On SQLite all desks are on one
     /// machine and have one clock. On PostgreSQL each has its own, and none matters.
-    clocks: [PathBuf; DESKS],
+    clocks: [FakeClock; DESKS],
     desks: Vec<Desk>,
     dice: StdRng,
 }
@@ -26,7 +26,7 @@ impl Nemesis {
     pub async fn open(place: &Place, url: Option<&str>, seed: u64) -> Self {
         let clock = |number: usize| {
             let number = if url.is_some() { number } else { 0 };
-            place.file(&format!("clock-{number}"), "+0s\n")
+            FakeClock::new(place, &format!("clock-{number}"), "+0s")
         };
         let mut nemesis = Self {
             clocks: std::array::from_fn(clock),
@@ -50,15 +50,7 @@ impl Nemesis {
     }
 
     async fn start(&self, number: usize) -> Desk {
-        let mut setup = Desk::setup()
-            .place(&self.place)
-            .env("LD_PRELOAD", fake_time().to_str().unwrap())
-            .env(
-                "FAKETIME_TIMESTAMP_FILE",
-                self.clocks[number].to_str().unwrap(),
-            )
-            .env("FAKETIME_NO_CACHE", "1")
-            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        let mut setup = Desk::setup().place(&self.place).clock(&self.clocks[number]);
         for (name, value) in self.environment() {
             setup = setup.env(&name, &value);
         }
@@ -126,9 +118,7 @@ impl Nemesis {
                 (clock, self.dice.random_range(-30_000..30_000))
             }
         };
-        // Written beside and renamed: a desk never reads half of it.
-        let fresh = self.place.file("clock.new", &format!("{seconds:+}s\n"));
-        fs::rename(fresh, &self.clocks[clock]).unwrap();
+        self.clocks[clock].set(&format!("{seconds:+}s"));
     }
 
     async fn pause(&mut self, milliseconds: std::ops::Range<u64>) {

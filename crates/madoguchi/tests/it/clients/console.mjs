@@ -1,29 +1,15 @@
-// A person at the console, in a real browser.
+// A person who decides, in a real browser (`browser.mjs` comes before this).
 //
 //   console.mjs deciding|meeting|reading URL SCHEDULE SEAT…
 //
 // Questions come from real calls where what becomes of the call matters, and
 // from rows where the card does.
 
-import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { chromium } from "playwright-core";
 
-const [group, url, schedule, ...seats] = process.argv.slice(2);
-const port = new URL(url).port;
-const FLAGS = [
-  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-];
-// The machine may be busy.
-const PATIENCE = 60_000;
+const [group, , schedule, ...seats] = process.argv.slice(2);
 
 // --- the desk -----------------------------------------------------------------
-
-const madoguchi = (...words) =>
-  execFileSync(process.env.MADOGUCHI_BIN, words, { encoding: "utf8" }).trim();
 
 const key = JSON.parse(madoguchi("keys", "create", "box-office", "--json")).key;
 
@@ -90,34 +76,16 @@ const kept = (id) =>
 
 // --- the browser ----------------------------------------------------------------
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const executablePath =
-  process.env.MADOGUCHI_TEST_CHROMIUM ?? NAMES.map((name) => `/usr/bin/${name}`).find(existsSync);
-const browser = await chromium.launch({ executablePath, args: FLAGS });
-
-/** A browser of its own, signed in. */
-async function visit(options = {}) {
-  const context = await browser.newContext({ locale: "en-US", ...options });
-  context.setDefaultTimeout(PATIENCE);
-  const page = await context.newPage();
-  page.faults = [];
-  page.on("pageerror", (error) => page.faults.push(String(error)));
-  page.on("console", (message) => {
-    if (/Content Security Policy/i.test(message.text())) page.faults.push(message.text());
-  });
-  page.on("dialog", (dialog) => {
-    page.faults.push("a dialog");
-    dialog.dismiss();
-  });
-  await page.goto(madoguchi("approvals", "open", "--port", port));
-  await page.locator("main button").click();
-  await page.waitForURL(`${url}/`);
+/** At the page of approvals. */
+async function inbox(options) {
+  const page = await visit(options);
+  await page.goto(`${url}/console/approvals`);
   return page;
 }
 
 /** With its stream open. */
 async function watching(options) {
-  const page = await visit(options);
+  const page = await inbox(options);
   await page.locator("#live.on").waitFor();
   return page;
 }
@@ -142,11 +110,6 @@ async function unaware(page) {
   await page.reload();
 }
 
-async function leave(page) {
-  assert.deepEqual(page.faults, []);
-  await page.context().close();
-}
-
 const card = (page, summary) => page.locator("#pending > .card", { hasText: summary });
 
 /** Presses with the pointer, and again when the list moved in that moment. */
@@ -157,13 +120,6 @@ async function press(page, button) {
     await page.locator("#inbox:not([data-moved])").waitFor();
     await button.click();
   } while ((await page.locator("#notices").textContent()) === justChanged);
-}
-
-const named = (place, name) => place.getByRole("button", { name, exact: true });
-
-/** Waits for it. */
-async function shows(place, text) {
-  await place.filter({ hasText: text }).waitFor();
 }
 
 const cases = {
@@ -214,7 +170,7 @@ const cases = {
       // Nobody is asked.
       assert.notEqual((await book(seats[3])).isError, true);
       await press(page, named(grant, "Revoke"));
-      await page.getByText("Nothing is allowed without asking.").waitFor();
+      await page.getByText("There are no standing permissions. Tools that ask first ask every time.").waitFor();
       await shows(page.locator("#notices"), "Revoked.");
       const again = book(seats[4]);
       const asksAgain = page.locator("#pending > .card:not(.settled)");
@@ -239,7 +195,7 @@ const cases = {
     },
 
     async "who decides too late is told"() {
-      const page = await visit();
+      const page = await inbox();
       const late = ask({ summary: "Lapsed unseen" });
       const taken = ask({ summary: "Taken by another" });
       await unaware(page);
@@ -256,7 +212,7 @@ const cases = {
     },
 
     async "of two browsers at once one wins, and the other is told"() {
-      const pages = [await visit(), await visit()];
+      const pages = [await inbox(), await inbox()];
       const id = ask({ summary: "Only one of us" });
       for (const page of pages) {
         await unaware(page);
@@ -306,7 +262,7 @@ const cases = {
     },
 
     async "without scripts forms do the same"() {
-      const page = await visit({ javaScriptEnabled: false });
+      const page = await inbox({ javaScriptEnabled: false });
       const id = ask({ summary: "Plain forms" });
       await page.reload();
       assert.equal(await page.locator("script").count(), 0);
@@ -367,7 +323,7 @@ const cases = {
       const width = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
       assert.ok(width <= 0, "nothing sticks out");
       await press(page, named(page.locator("#grants > li"), "Revoke"));
-      await page.getByText("Nothing is allowed without asking.").waitFor();
+      await page.getByText("There are no standing permissions. Tools that ask first ask every time.").waitFor();
       await leave(page);
     },
 
@@ -391,7 +347,9 @@ const cases = {
     },
 
     async "on a phone"() {
-      const phone = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
+      const phone = { viewport: { width: 320, height: 640 } };
+      // Nothing else can be asked of Firefox.
+      if (!inFirefox) Object.assign(phone, { isMobile: true, hasTouch: true });
       for (const locale of ["en-US", "ja-JP"]) {
         const page = await watching({ ...phone, locale });
         const summary = `On a phone ${locale}`;
@@ -406,7 +364,8 @@ const cases = {
             .filter(([, { width, height }]) => width < 44 || height < 44)
             .map(([html]) => html),
         }));
-        assert.equal(width, 320);
+        // Firefox leaves room for its scroll bar.
+        assert.ok(width <= 320, `${width}`);
         assert.deepEqual(small, []);
         await press(page, question.locator("button.primary"));
         await question.locator(".result").waitFor();
@@ -460,6 +419,7 @@ const cases = {
       const page = await watching();
       const id = ask({ summary: "Straight to me" });
       await page.goto("about:blank");
+      // As agents were told before there were several pages.
       await page.goto(`${url}/#${id}`);
       await card(page, "Straight to me").waitFor();
       const target = await page.evaluate(() => document.querySelector(":target")?.dataset.id);
@@ -469,13 +429,4 @@ const cases = {
   },
 };
 
-try {
-  for (const [name, run] of Object.entries(cases[group])) {
-    console.error(name);
-    await run();
-  }
-} finally {
-  await browser.close();
-}
-// A call that was never answered would keep the program waiting.
-process.exit(process.exitCode ?? 0);
+await finish(cases[group]);

@@ -82,11 +82,14 @@ class Handler(BaseHTTPRequestHandler):
         }
         title = self.param("x-title", "title", "t")
         tags = self.param("x-tags", "tags", "tag", "ta")
+        click = self.param("x-click", "click")
         priority = self.param("x-priority", "priority", "prio", "p")
         if title:
             message["title"] = title
         if tags:
             message["tags"] = [tag.strip() for tag in tags.split(",")]
+        if click:
+            message["click"] = click
         if priority:
             message["priority"] = int(priority)
         with LOCK:

@@ -1,5 +1,7 @@
 //! A person's browser, as far as HTTP goes, and what waits for the person.
 
+use std::time::Duration;
+
 use desk::state::Secret;
 use serde_json::{Value, json};
 use tokio::{
@@ -74,6 +76,47 @@ impl<'a> Visitor<'a> {
                 return Ok((text, stream));
             }
         }
+    }
+
+    /// The stream that tells when a page has changed.
+    pub async fn watch(&self, path: &str) -> TcpStream {
+        let mut stream = self.desk.connect().await;
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {}\r\nx-console-form: {}\r\n\r\n",
+            self.cookie, self.token
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut begin = [0; 12];
+        stream.read_exact(&mut begin).await.unwrap();
+        assert_eq!(&begin, b"HTTP/1.1 200");
+        stream
+    }
+
+    /// A page with its content, as the script of its frame asks for it.
+    pub async fn page(&self, path: &str) -> Answer {
+        let mut headers = vec![HTML, ("cookie", self.cookie.as_str())];
+        headers.push(("x-console-form", &self.token));
+        request(self.desk.port, "GET", path, &headers, "").await
+    }
+
+    /// A page, once it shows this text. Some calls are recorded a moment later.
+    pub async fn once_shown(&self, path: &str, text: &str) -> String {
+        let mut page = String::new();
+        for _ in 0..200 {
+            page = self.page(path).await.text();
+            if page.contains(text) {
+                return page;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("no {text} in {page}");
+    }
+
+    /// Sends a form of a page.
+    pub async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let mut body = form_urlencoded::Serializer::new(String::new());
+        body.append_pair("form", &self.token).extend_pairs(fields);
+        self.post(path, &body.finish(), &[]).await
     }
 
     pub async fn get(&self, path: &str) -> Answer {

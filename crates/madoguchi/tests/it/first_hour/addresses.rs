@@ -107,7 +107,7 @@ async fn other_commands_name_the_desk_that_runs() {
     let mut pipe = Pipe::start(desk.place.command().args(["stdio", "innervoice"]));
     let event = json!({ "title": "Lunch", "start": "tomorrow at 12:30", "duration_min": 30 });
     let answer = pipe.request(&call(1, "calendar_create", event)).to_string();
-    mentions(&answer, &[&desk.url("/#ap_")]);
+    mentions(&answer, &[&desk.url("/console/approvals#ap_")]);
     let file = ["calendar", "--file", "innervoice/calendar.ics"];
     let made = desk
         .place

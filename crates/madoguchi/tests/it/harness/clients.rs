@@ -1,17 +1,19 @@
 //! The real clients that `scripts/test` installs.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use super::{Output, Place, tls::AUTHORITY};
 
-/// Longer than any of them takes.
-const SECONDS: &str = "150";
+/// Longer than any of them takes, also where others take most of the machine.
+const SECONDS: &str = "400";
 
-/// The browser that `scripts/test` found.
+/// The browsers that `scripts/test` found.
 const CHROMIUM: &str = "MADOGUCHI_TEST_CHROMIUM";
+const FIREFOX: &str = "MADOGUCHI_TEST_FIREFOX";
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/clients");
 
@@ -42,7 +44,8 @@ fn command(place: &Place, program: &Path) -> Command {
         .arg(program)
         .env("MADOGUCHI_BIN", env!("CARGO_BIN_EXE_madoguchi"))
         .env("MADOGUCHI_DATA", place.data())
-        .envs(std::env::var_os(CHROMIUM).map(|browser| (CHROMIUM, browser)));
+        .envs(named_browser(CHROMIUM))
+        .envs(named_browser(FIREFOX));
     // A place with an authority of its own trusts it.
     let authority = place.path().join(AUTHORITY);
     if authority.exists() {
@@ -51,6 +54,10 @@ fn command(place: &Place, program: &Path) -> Command {
             .env("NODE_EXTRA_CA_CERTS", &authority);
     }
     command
+}
+
+fn named_browser(variable: &'static str) -> Option<(&'static str, OsString)> {
+    Some((variable, std::env::var_os(variable)?))
 }
 
 async fn run(mut command: Command, input: String) -> Output {
@@ -122,13 +129,47 @@ async fn in_venv(
 /// A module of `clients/`. It comes on stdin, so that what it imports is looked
 /// for where the packages are.
 pub async fn node(place: &Place, script: &str, arguments: &[&str]) -> Output {
+    modules(node_command(place), &[script], arguments).await
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Browser {
+    Chromium,
+    Firefox,
+}
+
+impl Browser {
+    /// `scripts/test` names no Firefox where the system has none to install.
+    pub fn is_here(self) -> bool {
+        self == Self::Chromium || std::env::var_os(FIREFOX).is_none_or(|name| name != "none")
+    }
+}
+
+/// A module that drives a browser, after `browser.mjs`.
+pub async fn in_browser(
+    browser: Browser,
+    place: &Place,
+    script: &str,
+    arguments: &[&str],
+) -> Output {
     let mut command = node_command(place);
+    let name = match browser {
+        Browser::Chromium => "chromium",
+        Browser::Firefox => "firefox",
+    };
+    command.env("TEST_BROWSER", name);
+    modules(command, &["browser.mjs", script], arguments).await
+}
+
+/// Several that are one.
+async fn modules(mut command: Command, scripts: &[&str], arguments: &[&str]) -> Output {
     command
         .args(["--input-type=module", "-"])
         .args(arguments)
         .current_dir(tool("node"));
-    let source = std::fs::read_to_string(Path::new(SOURCES).join(script)).unwrap();
-    run(command, source).await
+    let read = |script: &&str| std::fs::read_to_string(Path::new(SOURCES).join(script)).unwrap();
+    let source: Vec<String> = scripts.iter().map(read).collect();
+    run(command, source.join("\n")).await
 }
 
 /// The official conformance suite.

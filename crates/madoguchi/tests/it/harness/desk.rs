@@ -2,7 +2,6 @@
 
 use std::{
     io::{BufRead, BufReader},
-    net::TcpListener,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex},
@@ -11,9 +10,12 @@ use std::{
 };
 
 use serde_json::Value;
+use store::testing::free_port;
 use tokio::net::TcpStream;
 
-use super::{Answer, MODERN, Pipe, Place, TryAnswer, call, http, modern, result, structured};
+use super::{
+    Answer, FakeClock, MODERN, Pipe, Place, TryAnswer, call, http, modern, result, structured,
+};
 
 const START: Duration = Duration::from_secs(60);
 
@@ -35,6 +37,7 @@ pub struct Setup {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     own_port: &'static str,
+    is_somebody: bool,
 }
 
 impl Setup {
@@ -58,6 +61,20 @@ impl Setup {
     pub fn own_port(mut self, flag: &'static str) -> Self {
         self.own_port = flag;
         self
+    }
+
+    /// As a user who is not the superuser, and whose place it then is.
+    pub fn by_somebody(mut self) -> Self {
+        self.is_somebody = true;
+        self
+    }
+
+    /// With a clock that a file sets.
+    pub fn clock(self, clock: &FakeClock) -> Self {
+        let environment = clock.environment();
+        environment
+            .iter()
+            .fold(self, |setup, (name, value)| setup.env(name, value))
     }
 
     /// On the data of another desk.
@@ -102,9 +119,11 @@ impl Setup {
             .flat_map(|(flag, port)| [(*flag).to_owned(), port.to_string()]);
         let config = format!("madoguchi-{port}.toml");
         let config = self.place.file(&config, &self.config);
-        let mut child = self
-            .place
-            .command()
+        let mut command = match self.is_somebody {
+            true => self.place.command_by_somebody(),
+            false => self.place.command(),
+        };
+        let mut child = command
             .args(["serve", "--fixture", "--port", &port.to_string()])
             .arg("--config")
             .arg(config)
@@ -162,6 +181,7 @@ impl Desk {
             arguments: Vec::new(),
             environment: Vec::new(),
             own_port: "",
+            is_somebody: false,
         }
     }
 
@@ -244,6 +264,20 @@ impl Desk {
         // A desk with TLS refuses to be asked like this, as soon as it serves.
         let wanted = if self.tls { 400 } else { 200 };
         answer.is_ok_and(|answer| answer.status == wanted)
+    }
+
+    /// Waits until `/readyz` answers with this status; returns what it says.
+    pub async fn answers_readyz(&self, status: u16) -> String {
+        let began = Instant::now();
+        loop {
+            let answer = self.get("/readyz").await;
+            if answer.status == status {
+                return answer.text();
+            }
+            let text = answer.text();
+            assert!(began.elapsed() < Duration::from_secs(20), "{text}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -343,9 +377,4 @@ pub fn modern_headers(method: &str, params: &Value) -> Vec<(&'static str, String
         headers.push(("mcp-name", name.to_owned()));
     }
     headers
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }

@@ -3,6 +3,10 @@
 use std::{
     fs,
     io::Write,
+    os::unix::{
+        fs::{MetadataExt as _, PermissionsExt as _},
+        process::CommandExt as _,
+    },
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::Arc,
@@ -72,6 +76,32 @@ impl Place {
         command
     }
 
+    /// The same as a user who is not the superuser, and whose place this then is.
+    pub fn command_by_somebody(&self) -> Command {
+        let mut command = Command::new(self.program_for_others());
+        self.enter(&mut command);
+        command.env("MADOGUCHI_DATA", self.data());
+        if is_root() {
+            // Another one for each test process: limits count all that a user has.
+            let user = 61_000 + std::process::id() % 4_000;
+            std::os::unix::fs::chown(self.path(), Some(user), Some(user)).unwrap();
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    /// The program, where others can execute it.
+    pub fn program_for_others(&self) -> PathBuf {
+        fs::set_permissions(self.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let program = self.path().join("madoguchi");
+        if !program.exists() {
+            fs::hard_link(env!("CARGO_BIN_EXE_madoguchi"), &program)
+                .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_madoguchi"), &program).map(drop))
+                .unwrap();
+        }
+        program
+    }
+
     /// Makes this place the home and working directory of a command.
     pub fn enter(&self, command: &mut Command) {
         command
@@ -119,6 +149,11 @@ impl Place {
             .envs(environment.iter().cloned());
         Output::of(&mut command, "").ok();
     }
+}
+
+/// Whether these tests may do everything.
+pub fn is_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
 /// What a command left behind.

@@ -7,12 +7,16 @@ use rcgen::{
     date_time_ymd,
 };
 use rustls::{
-    ClientConfig, RootCertStore, SupportedProtocolVersion,
+    ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion,
     crypto::ring,
-    pki_types::{CertificateDer, ServerName},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
 };
-use tokio::net::TcpStream;
-use tokio_rustls::{TlsConnector, client::TlsStream};
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+use tokio_rustls::{TlsAcceptor, TlsConnector, client::TlsStream};
 
 use super::{Answer, Desk, Place, request_over};
 
@@ -139,6 +143,44 @@ impl Pair {
         place.file("desk.pem", &self.cert);
         let key = place.file("desk.key", &self.key);
         fs::set_permissions(key, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+}
+
+/// A port that encrypts for a server on another one. Stops when it goes out of scope.
+pub struct EncryptingPort {
+    pub port: u16,
+    task: JoinHandle<()>,
+}
+
+impl EncryptingPort {
+    pub async fn start(pair: &Pair, to: u16) -> Self {
+        let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![pair.der.clone()], key)
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let task = tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move {
+                    let mut client = acceptor.accept(client).await.ok()?;
+                    let mut server = TcpStream::connect(("127.0.0.1", to)).await.ok()?;
+                    copy_bidirectional(&mut client, &mut server).await.ok()
+                });
+            }
+        });
+        Self { port, task }
+    }
+}
+
+impl Drop for EncryptingPort {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 

@@ -313,6 +313,19 @@ fn in_the_trail(place: &Place) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The identical call, at a desk that was started anew: one message is sent.
+async fn call_again(config: &str, place: &Place, key: &str, server: &MailServer) -> Desk {
+    let desk = start(config, place).await;
+    let mut socket = Socket::own_port(&desk, key).await;
+    let answer = socket.request(&the_call()).await;
+    let sent = result(&answer).clone();
+    assert_eq!(sent["status"], "ok", "{sent}");
+    let received = server.received(1, &["accept"]).await;
+    assert_eq!(received[0]["id"], message_id(&sent));
+    assert_eq!(status_in_the_rows(place).await.len(), 1);
+    desk
+}
+
 /// The user approved, and the desk died before the work: the identical call needs no
 /// second approval and does it once.
 #[tokio::test]
@@ -332,14 +345,7 @@ async fn killed_between_approval_and_commit() {
     kill(desk);
     assert_eq!(status_in_the_rows(&place).await, [""; 0]);
     assert_eq!(server.so_far().len(), 0);
-    let desk = start(&config, &place).await;
-    let mut socket = Socket::own_port(&desk, &key).await;
-    let answer = socket.request(&the_call()).await;
-    let sent = result(&answer).clone();
-    assert_eq!(sent["status"], "ok", "{sent}");
-    let received = server.received(1, &["accept"]).await;
-    assert_eq!(received[0]["id"], message_id(&sent));
-    assert_eq!(status_in_the_rows(&place).await.len(), 1);
+    let _desk = call_again(&config, &place, &key, &server).await;
     assert_eq!(in_the_trail(&place).len(), 1);
 }
 
@@ -360,14 +366,7 @@ async fn killed_between_commit_and_answer() {
     }
     kill(desk);
     drop(socket);
-    let desk = start(&config, &place).await;
-    let mut socket = Socket::own_port(&desk, &key).await;
-    let answer = socket.request(&the_call()).await;
-    let sent = result(&answer).clone();
-    assert_eq!(sent["status"], "ok", "{sent}");
-    let received = server.received(1, &["accept"]).await;
-    assert_eq!(received[0]["id"], message_id(&sent));
-    assert_eq!(status_in_the_rows(&place).await.len(), 1);
+    let _desk = call_again(&config, &place, &key, &server).await;
     assert_eq!(ids(&server.so_far()).len(), 1);
     // Two calls, each with its record, and one approval. The record that the next
     // desk completed names none.

@@ -15,8 +15,8 @@ use super::{ALLOWED, call, keys};
 use crate::harness::{Answer, Desk, Place, Socket, clients, plain, request, try_request};
 
 /// Ended when it goes out of scope.
-struct Server {
-    port: u16,
+pub struct Server {
+    pub port: u16,
     child: Child,
     place: Place,
 }
@@ -30,7 +30,7 @@ impl Drop for Server {
 
 impl Server {
     /// Starts it with a calendar for `me`, whose password is `secret`.
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         let place = Place::new();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -72,7 +72,7 @@ impl Server {
         panic!("Radicale does not answer");
     }
 
-    fn config(&self) -> String {
+    pub fn config(&self) -> String {
         format!(
             "{ALLOWED}\n[innervoice]\ncaldav_url = \"http://127.0.0.1:{}/me/work\"\n\
              caldav_user = \"me\"\ncaldav_password = \"secret\"\nlanguage = \"en\"\n",
@@ -93,7 +93,7 @@ impl Server {
     }
 
     /// Waits until the copy is as expected.
-    async fn has(&self, id: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
+    pub async fn has(&self, id: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
         for _ in 0..1200 {
             let answer = self.read(id).await;
             if wanted(&answer) {
@@ -105,7 +105,7 @@ impl Server {
     }
 }
 
-fn plan(desk: &Desk, title: &str) -> String {
+pub fn plan(desk: &Desk, title: &str) -> String {
     let event = json!({
         "title": title,
         "start": "2030-09-19T07:00:00+09:00",
@@ -239,7 +239,7 @@ async fn a_repeated_attempt_creates_no_second_event() {
 }
 
 /// The event in `calendar.list`, once it has this sync status.
-async fn stands(desk: &Desk, id: &str, state: &str) -> Value {
+pub async fn stands(desk: &Desk, id: &str, state: &str) -> Value {
     let range = json!({ "from": "2030-09-01", "to": "2030-09-30" });
     for _ in 0..200 {
         let list = call(desk, "calendar.list", &range);

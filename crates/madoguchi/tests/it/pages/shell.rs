@@ -4,7 +4,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     os::unix::fs::symlink,
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
@@ -12,6 +12,8 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+
+use store::testing::free_port;
 
 use crate::harness::Place;
 
@@ -235,11 +237,6 @@ fn only_whole_words_are_replaced() {
     let text = "KEY MY_KEY :8010/ 18010 KEY";
     let text = replace_words(text, "KEY", "k");
     assert_eq!(replace_words(&text, "8010", "1"), "k MY_KEY :1/ 18010 k");
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 fn is_ready(port: u16) -> bool {

@@ -53,6 +53,18 @@ pub fn wanted_settings(
     wanted
 }
 
+/// Whether the server has this setting already. It returns some lists in an order of its
+/// own, and sending the settings again would make it rebuild its index.
+pub fn is_same_setting(name: &str, current: &Value, wanted: &Value) -> bool {
+    let is_a_set = matches!(name, "filterableAttributes" | "sortableAttributes");
+    match (current.as_array(), wanted.as_array()) {
+        (Some(current), Some(wanted)) if is_a_set => {
+            current.len() == wanted.len() && wanted.iter().all(|one| current.contains(one))
+        }
+        _ => current == wanted,
+    }
+}
+
 /// Each word with all that mean the same, as the server wants it.
 fn synonyms_setting(groups: &[Vec<String>]) -> Map<String, Value> {
     let mut setting = Map::new();

@@ -180,7 +180,13 @@ impl Index {
 
     pub fn set(&mut self, settings: &Value) {
         for (name, value) in settings.as_object().unwrap() {
-            self.settings[name] = value.clone();
+            let mut value = value.clone();
+            // The real server returns these sorted, in whatever order they were set.
+            if name == "sortableAttributes" {
+                let names = value.as_array_mut().unwrap();
+                names.sort_by_key(Value::to_string);
+            }
+            self.settings[name] = value;
         }
     }
 

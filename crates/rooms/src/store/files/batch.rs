@@ -16,7 +16,7 @@ use crate::{
     Settings, errors,
     model::{
         members::Presence,
-        message::{Draft, Line},
+        message::{Draft, MessageLine},
     },
     store::messages::Sent,
 };
@@ -102,7 +102,12 @@ impl Batch {
 
     /// The message that an earlier send of this draft became, in this batch or on the
     /// disk.
-    fn before(&self, index: &Index, files: &Files, draft: &Draft) -> io::Result<Option<Line>> {
+    fn before(
+        &self,
+        index: &Index,
+        files: &Files,
+        draft: &Draft,
+    ) -> io::Result<Option<MessageLine>> {
         let Some(client_id) = &draft.client_id else {
             return Ok(None);
         };

@@ -8,6 +8,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use kit::durable;
+
 use crate::{errors::Obstacle, model::names::RoomName};
 
 pub const LOG: &str = "messages.jsonl";
@@ -18,6 +20,8 @@ pub const READS: &str = "read_status.json";
 pub const ROOMS: &str = "rooms.json";
 pub const AGENTS: &str = "agents.json";
 pub const OWNERS: &str = "owners.json";
+/// Somebody moved the rooms elsewhere: these files are an old copy.
+pub const MOVED: &str = ".moved";
 
 #[derive(Debug, Clone)]
 pub struct Dir {
@@ -75,6 +79,9 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(not(unix))]
     refuse_symlink(path)?;
     let file = options.open(path).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            return error;
+        }
         // The kernel's error differs between systems, so look at what is there.
         match fs::symlink_metadata(path).map(|metadata| metadata.file_type()) {
             Ok(kind) if kind.is_symlink() => Obstacle::Symlink.into(),
@@ -143,7 +150,7 @@ pub fn replace_with(
         }
         fs::rename(&temporary, directory.join(name))?;
         if durable {
-            sync_directory(directory)?;
+            durable::sync_directory(directory)?;
         }
         Ok(true)
     })();
@@ -167,14 +174,6 @@ pub fn is_at(file: &File, path: &Path) -> bool {
         let _ = (file, path);
         true
     }
-}
-
-pub fn sync_directory(directory: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(directory)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = directory;
-    Ok(())
 }
 
 /// Identifies a state of a file.

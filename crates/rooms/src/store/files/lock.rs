@@ -112,6 +112,10 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
     loop {
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => {
+                // A process that did nothing during the move may still run.
+                if dir.root().join(dir::MOVED).exists() {
+                    return Err(errors::rooms_moved());
+                }
                 return Ok(Held {
                     _file: file,
                     until: started + timeout,

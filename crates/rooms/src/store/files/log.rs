@@ -24,7 +24,7 @@ use super::{
     lock::Held,
     room_dir::RoomDir,
 };
-use crate::{errors, model::message::Head};
+use crate::{errors, model::message::IndexedLine};
 use index::{Files, Index};
 
 pub struct Log {
@@ -73,16 +73,27 @@ impl Log {
         upkeep::append(&self.at.path()?, lines, told).map_err(errors::storage)
     }
 
-    /// Moves a torn last line to a file of its own. Lines are appended without the original's
-    /// lock, whole by both servers, so the lock is only needed if the last one seems torn:
-    /// it may still be on its way.
-    pub fn mend(&self, held: &Held) -> Result<()> {
-        if self.look(upkeep::is_torn)? {
-            let directory = self.at.path()?;
+    /// Looks at messages of which the last is whole: a torn line is first moved to a file
+    /// of its own. Lines are appended without the original's lock, whole by both servers,
+    /// so the lock is only needed if the last one seems torn: it may still be on its way.
+    pub fn look_mended<T>(
+        &self,
+        held: &Held,
+        mut work: impl FnMut(&Index, &Files) -> io::Result<T>,
+    ) -> Result<T> {
+        let looked = self.look(|index, files| match upkeep::is_torn(index, files)? {
+            true => Ok(None),
+            false => work(index, files).map(Some),
+        })?;
+        if let Some(done) = looked {
+            return Ok(done);
+        }
+        let directory = self.at.path()?;
+        {
             let _log = held.file(&directory, LOG)?;
             self.look_mut(|index, files| upkeep::mend(&directory, index, files))?;
         }
-        Ok(())
+        self.look(work)
     }
 
     /// Moves the oldest messages to the archive when there are more than `most`.
@@ -111,7 +122,7 @@ impl Log {
                 Some(log) => upkeep::tail_of(log, &index.log)?,
                 None => None,
             };
-            let is_torn = tail.is_some_and(|tail| Head::parse(&tail).is_none());
+            let is_torn = tail.is_some_and(|tail| IndexedLine::parse(&tail).is_none());
             Ok((index.damaged(), is_torn))
         })?;
         let mut warnings = Vec::new();

@@ -17,7 +17,7 @@ use crate::{
     model::{
         message::written,
         names::RoomName,
-        owners::{Actor, Holder, KeyRef, Owners, Standing},
+        owners::{Actor, Holder, KeyRef, NameStatus, Owners},
     },
     store::call::Call,
 };
@@ -48,16 +48,16 @@ impl NameOwners {
 
     /// An error if `agent` is a name that another key holds.
     pub fn may_use(&self, actor: &Actor, agent: &str) -> Result<()> {
-        self.standing(actor, agent).map(drop)
+        self.name_status(actor, agent).map(drop)
     }
 
-    pub fn standing(&self, actor: &Actor, agent: &str) -> Result<Standing> {
+    pub fn name_status(&self, actor: &Actor, agent: &str) -> Result<NameStatus> {
         if *actor == Actor::Local {
-            return Ok(Standing::Theirs);
+            return Ok(NameStatus::Theirs);
         }
-        match self.load()?.standing(actor, agent) {
-            Standing::Taken => Err(errors::agent_name_taken(agent, actor.has_key())),
-            standing => Ok(standing),
+        match self.load()?.name_status(actor, agent) {
+            NameStatus::Taken => Err(errors::agent_name_taken(agent, actor.has_key())),
+            name_status => Ok(name_status),
         }
     }
 
@@ -66,12 +66,12 @@ impl NameOwners {
         let Actor::Key(key) = actor else {
             return self.may_use(actor, agent);
         };
-        if self.standing(actor, agent)? == Standing::Theirs {
+        if self.name_status(actor, agent)? == NameStatus::Theirs {
             return Ok(());
         }
         let _registry = self.data.lock_registry()?;
         // Another may have been quicker.
-        if self.standing(actor, agent)? == Standing::Theirs {
+        if self.name_status(actor, agent)? == NameStatus::Theirs {
             return Ok(());
         }
         let mut owners = Owners::clone(&*self.load()?);

@@ -102,20 +102,29 @@ fn is_alive(dir: &Dir, id: &str) -> bool {
     }
 }
 
+/// The ids of all processes that left a file.
+fn ids(dir: &Dir) -> Vec<String> {
+    let entries = dir.locks().and_then(fs::read_dir);
+    let entries = entries.into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter_map(|name| {
+            let id = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+            Some(id.to_owned())
+        })
+        .collect()
+}
+
+/// Whether any process uses this directory.
+pub fn is_any_alive(dir: &Dir) -> bool {
+    ids(dir).iter().any(|id| is_alive(dir, id))
+}
+
 /// Removes the files of processes that ended without removing theirs.
 pub fn clear_dead(dir: &Dir, timeout: std::time::Duration) -> Result<()> {
     let locks = dir.locks().map_err(errors::storage)?;
-    let Ok(entries) = fs::read_dir(&locks) else {
-        return Ok(());
-    };
-    let dead: Vec<String> = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter_map(|name| {
-            let id = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
-            (!is_alive(dir, id)).then(|| id.to_owned())
-        })
-        .collect();
+    let mut dead = ids(dir);
+    dead.retain(|id| !is_alive(dir, id));
     if dead.is_empty() {
         return Ok(());
     }

@@ -4,7 +4,7 @@
 
 use std::{fs, io, path::PathBuf};
 
-use kit::Result;
+use kit::{Result, durable};
 
 use super::{
     FileStore, Room,
@@ -93,7 +93,11 @@ impl FileStore {
         let path = self.data.dir.room(name)?;
         let hidden = kit::ids::random(&format!("{HIDDEN}{name}-"), 8);
         let hidden = self.data.dir.rooms().join(hidden);
-        Ok(dir::absent(fs::rename(&path, &hidden))?.map(|()| hidden))
+        let is_hidden = dir::absent(fs::rename(&path, &hidden))?.is_some();
+        // Otherwise the room could be back after a power failure: off the list, with its
+        // directory.
+        durable::sync_directory(&self.data.dir.rooms())?;
+        Ok(is_hidden.then_some(hidden))
     }
 
     /// Completes deletions whose process died: a room that is still listed gets its

@@ -11,7 +11,7 @@ use super::{
     data::DataDir,
     log::{
         Log,
-        pages::{self, Only},
+        pages::{self, LineFilter},
     },
     members::Members,
     read_positions::ReadPositions,
@@ -21,8 +21,8 @@ use super::{
 };
 use crate::{
     errors,
-    model::{members::Profile, message::Line, names::RoomName},
-    store::waiting::{Looked, News, Position, Reached, Waiting, Wanted},
+    model::{members::Profile, message::MessageLine, names::RoomName},
+    store::waiting::{LookedUpTo, News, Position, Reached, WaitFilter, Waiting},
 };
 
 pub struct Room {
@@ -96,7 +96,12 @@ impl Room {
 
     /// The oldest of the unread messages that are wanted. `looked`: of an earlier look
     /// that found none.
-    pub fn news(&self, agent: &str, wanted: &Wanted, looked: Option<Looked>) -> Result<News> {
+    pub fn news(
+        &self,
+        agent: &str,
+        wanted: &WaitFilter,
+        looked: Option<LookedUpTo>,
+    ) -> Result<News> {
         let reads = self.reads.load()?;
         self.log.look(|index, files| {
             let mut unread = self.reads.of(agent, index, files, &reads)?;
@@ -109,11 +114,11 @@ impl Room {
                     None => return Ok(Err(errors::message_not_found(id))),
                 },
             };
-            let only = Only {
+            let only = LineFilter {
                 mentioning: wanted.mentions.then_some(agent),
                 without_mentions: Some((agent, unread.first_mention)),
                 answers: wanted.reply_to.as_deref().map(|id| (id, agent)),
-                ..Only::default()
+                ..LineFilter::default()
             };
             let is_new = |number: &usize| !unread.delivered.contains(number);
             let read = if wanted.mentions {
@@ -124,7 +129,8 @@ impl Room {
                 let others = index.by_others(agent, first).filter(is_new);
                 pages::read_each(index, files, others, wanted.limit, only)?
             };
-            let message = |(number, line): &(usize, Line)| index.message_ref(&line.id, *number);
+            let message =
+                |(number, line): &(usize, MessageLine)| index.message_ref(&line.id, *number);
             let mut position = Position::default();
             if wanted.reply_to.is_some() {
                 position.delivered = read.messages.iter().map(message).collect();
@@ -148,7 +154,7 @@ impl Room {
                 has_more: read.has_more,
                 left: unread.count(agent, index),
                 total: index.count(),
-                looked: Looked {
+                looked: LookedUpTo {
                     generation: index.generation(),
                     count: index.count(),
                 },
@@ -243,7 +249,7 @@ mod tests {
                 "\n"
             )
         };
-        let wanted = Wanted {
+        let wanted = WaitFilter {
             mentions: false,
             reply_to: Some("1".into()),
             limit: 10,
@@ -261,7 +267,7 @@ mod tests {
         std::fs::write(&log, &lines).unwrap();
         assert_eq!(ids(Some(looked)).0, ["3", "4"]);
         // What was looked at is not read again,
-        let later = Looked { count: 3, ..looked };
+        let later = LookedUpTo { count: 3, ..looked };
         assert_eq!(ids(Some(later)).0, ["4"]);
         // unless the messages are others now.
         std::fs::write(&log, line("1", "") + &line("5", "1")).unwrap();

@@ -119,25 +119,27 @@ impl Room {
 
     fn write(&self, held: &Held, unsent: &[Unsent], batch: &mut Batch) -> Result<()> {
         let members = self.members.load()?;
-        self.log.mend(held)?;
-        self.log.look(|index, files| {
+        self.log.look_mended(held, |index, files| {
             for unsent in unsent {
                 let result = batch.add(self, &members, index, files, unsent)?;
                 batch.results.push(result);
             }
             Ok(())
         })?;
+        let reads = self.reads.load()?;
         if !batch.bytes.is_empty() {
             self.log.append(&batch.bytes)?;
         }
-        let reads = self.reads.load()?;
-        self.log.look(|index, files| {
+        // The messages are written. Whoever is refused now would send them again.
+        let counted = self.log.look(|index, files| {
             for sent in batch.results.iter_mut().flatten() {
                 let agent = &sent.line.agent_name;
                 let unread = self.reads.of(agent, index, files, &reads)?;
                 sent.unread = unread.count(agent, index);
             }
             Ok(())
-        })
+        });
+        self.keep_house(counted);
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use kit::{Error, Result};
+use kit::{Error, Result, durable};
 use serde::Serialize;
 
 use super::{
@@ -36,10 +36,6 @@ impl RoomFiles {
     /// Touches no file.
     pub fn new(settings: Settings) -> Self {
         Self(FileStore::new(settings))
-    }
-
-    pub fn is_empty(&self) -> Result<bool> {
-        Ok(self.0.rooms()?.is_empty())
     }
 
     pub fn shared(&self) -> Result<Shared> {
@@ -117,8 +113,13 @@ impl RoomFiles {
     /// Begins to write new files, which nobody sees before they are finished.
     pub fn begin(&self) -> Result<NewFiles> {
         let root = self.0.data.dir.root().to_owned();
-        let hidden = root.join(kit::ids::random(".moving-", 8));
-        fs::create_dir_all(hidden.join("rooms")).map_err(errors::storage)?;
+        let hidden = root.join(".arriving");
+        let made = (|| {
+            // Of a copy that was interrupted.
+            dir::absent(fs::remove_dir_all(&hidden))?;
+            fs::create_dir_all(hidden.join("rooms"))
+        })();
+        made.map_err(errors::storage)?;
         Ok(NewFiles { root, hidden })
     }
 }
@@ -220,13 +221,15 @@ impl NewFiles {
     pub fn finish(self) -> Result<()> {
         let moved = (|| {
             let rooms = self.root.join("rooms");
-            // Empty, as `RoomFiles::is_empty` found.
+            durable::sync_directory(&self.hidden.join("rooms"))?;
+            durable::sync_directory(&self.hidden)?;
+            // Empty, or there would be rooms already.
             dir::absent(fs::remove_dir(&rooms))?;
             for name in ["rooms", OWNERS, AGENTS, ROOMS] {
                 fs::rename(self.hidden.join(name), self.root.join(name))?;
             }
             fs::remove_dir(&self.hidden)?;
-            dir::sync_directory(&self.root)
+            durable::sync_directory(&self.root)
         })();
         moved.map_err(errors::storage)
     }

@@ -17,9 +17,9 @@ use crate::{
     errors,
     model::{
         mentions::is_at,
-        message::{Draft, Line},
+        message::{Draft, MessageLine},
         names::{RoomName, not_in_room},
-        owners::{Actor, Standing},
+        owners::{Actor, NameStatus},
     },
     store::messages::Sent,
 };
@@ -43,7 +43,7 @@ struct Known {
     /// The names of all members, if a draft may mention one.
     members: Vec<String>,
     /// Earlier messages by sender and clientMessageId.
-    before: HashMap<(String, String), Line>,
+    before: HashMap<(String, String), MessageLine>,
     /// The ids that are replied to and exist.
     answered: HashSet<String>,
 }
@@ -112,8 +112,8 @@ impl Tables {
                 continue;
             }
             // Read apart from the claim: a failed statement would end the transaction.
-            let allowed = match names::standing(sql, &call.actor, &draft.agent) {
-                Ok(Standing::Free) => self.act(sql, call, room, &draft.agent),
+            let allowed = match names::name_status(sql, &call.actor, &draft.agent) {
+                Ok(NameStatus::Free) => self.act(sql, call, room, &draft.agent),
                 other => other.map(drop),
             };
             refused.push(match allowed {
@@ -263,7 +263,7 @@ impl Tables {
 
 impl Known {
     /// The message that an earlier send of this draft became.
-    fn before(&self, draft: &Draft) -> Option<&Line> {
+    fn before(&self, draft: &Draft) -> Option<&MessageLine> {
         let client_id = draft.client_id.clone()?;
         self.before.get(&(draft.agent.clone(), client_id))
     }
@@ -331,7 +331,7 @@ fn sent_before(
     sql: &mut dyn Sql,
     room: &RoomRow,
     unsent: &[Unsent],
-) -> Result<HashMap<(String, String), Line>> {
+) -> Result<HashMap<(String, String), MessageLine>> {
     let ids = unsent.iter().filter_map(|it| it.draft.client_id.as_ref());
     let ids = distinct(ids);
     if ids.is_empty() {
@@ -345,7 +345,7 @@ fn sent_before(
     let rows = sql.query(&before, &with_room(room, &ids))?;
     let mut before = HashMap::new();
     for row in &rows {
-        if let Some(line) = Line::parse(row.text(2)?.as_bytes()) {
+        if let Some(line) = MessageLine::parse(row.text(2)?.as_bytes()) {
             before.insert((row.text(0)?, row.text(1)?), line);
         }
     }

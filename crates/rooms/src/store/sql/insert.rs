@@ -5,7 +5,7 @@ use kit::{Error, Param, Result, Sql, sql::values};
 use super::tables::number;
 use crate::model::{
     mentions::MAX_MENTIONS,
-    message::{Line, folded},
+    message::{MessageLine, folded},
     names::{SYSTEM, canonical},
 };
 
@@ -32,13 +32,13 @@ pub struct NewMessage {
 }
 
 impl NewMessage {
-    pub fn new(room: i64, number: i64, nth: i64, line: &Line) -> Result<Self> {
+    pub fn new(room: i64, number: i64, nth: i64, line: &MessageLine) -> Result<Self> {
         let text = serde_json::to_string(line).map_err(Error::internal)?;
         Ok(Self::of_text(room, (number, nth), line, text))
     }
 
     /// `text`: the line as a file has it.
-    pub fn of_text(room: i64, (at, nth): (i64, i64), line: &Line, text: String) -> Self {
+    pub fn of_text(room: i64, (at, nth): (i64, i64), line: &MessageLine, text: String) -> Self {
         let mentions = line.mentions.iter().take(MAX_MENTIONS);
         let mut mentions: Vec<String> = mentions
             .map(|name| storable(canonical(name).into_owned()))

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use kit::{Error, Result, Row, Sql};
 
 use super::{
+    agent_in_room::agent_in_room,
     names,
     presence::{LIFE_COLUMNS, Life, life_columns},
     rows::{self, RoomRow},
-    seat::seat,
     tables::{Tables, lock_all, number},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
         members::{MAX_PROFILES, Profile, Status},
         message::written,
         names::{RoomName, check_newcomer, not_in_room, similar},
-        owners::Standing,
+        owners::NameStatus,
     },
     store::{
         call::Call,
@@ -102,7 +102,7 @@ impl Tables {
     ) -> Result<Entered> {
         let is_free = {
             rows::room(sql, name)?;
-            names::standing(sql, &call.actor, agent)? == Standing::Free
+            names::name_status(sql, &call.actor, agent)? == NameStatus::Free
         };
         let claims = is_free && call.actor.has_key();
         if claims {
@@ -137,7 +137,7 @@ impl Tables {
             )?;
             note_agent(sql, agent, call.now())?;
         }
-        let seat = seat(sql, name, agent)?;
+        let found = agent_in_room(sql, name, agent)?;
         let mut online = there.online;
         if entrance != Entrance::AlreadyIn {
             online.push(agent.to_owned());
@@ -148,7 +148,7 @@ impl Tables {
                 description: room.listed.description.clone(),
                 user_count: there.count + usize::from(entrance == Entrance::New),
                 online,
-                unread: seat.unread(),
+                unread: found.unread(),
             },
             similar: there.similar,
         })

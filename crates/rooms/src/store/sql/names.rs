@@ -12,7 +12,7 @@ use crate::{
     model::{
         message::written,
         names::{self, RoomName},
-        owners::{Actor, Holder, KeyRef, Standing},
+        owners::{Actor, Holder, KeyRef, NameStatus},
     },
     store::call::Call,
 };
@@ -53,19 +53,19 @@ fn holder_of(sql: &mut dyn Sql, name: &str) -> Result<Option<Holder>> {
 }
 
 /// Whether somebody may use a name; an error if another key holds it.
-pub fn standing(sql: &mut dyn Sql, actor: &Actor, agent: &str) -> Result<Standing> {
+pub fn name_status(sql: &mut dyn Sql, actor: &Actor, agent: &str) -> Result<NameStatus> {
     if *actor == Actor::Local {
-        return Ok(Standing::Theirs);
+        return Ok(NameStatus::Theirs);
     }
-    match Holder::standing(holder_of(sql, agent)?.as_ref(), actor) {
-        Standing::Taken => Err(errors::agent_name_taken(agent, actor.has_key())),
-        standing => Ok(standing),
+    match Holder::name_status(holder_of(sql, agent)?.as_ref(), actor) {
+        NameStatus::Taken => Err(errors::agent_name_taken(agent, actor.has_key())),
+        name_status => Ok(name_status),
     }
 }
 
 /// An error if `agent` is a name that another key holds.
 pub fn may_use(sql: &mut dyn Sql, actor: &Actor, agent: &str) -> Result<()> {
-    standing(sql, actor, agent).map(drop)
+    name_status(sql, actor, agent).map(drop)
 }
 
 impl Tables {
@@ -79,11 +79,11 @@ impl Tables {
         now: Timestamp,
     ) -> Result<()> {
         // Another may have been quicker.
-        let standing = standing(sql, actor, agent)?;
+        let name_status = name_status(sql, actor, agent)?;
         let Actor::Key(key) = actor else {
             return Ok(());
         };
-        if standing == Standing::Theirs {
+        if name_status == NameStatus::Theirs {
             return Ok(());
         }
         let held = "SELECT COUNT(*), COUNT(CASE WHEN key_id = $1 THEN 1 END) FROM rooms_names";
@@ -107,7 +107,7 @@ impl Tables {
     /// Call it before a member acts, and before its room is locked. A free name then
     /// belongs to the caller's key; a name of another key is an error.
     pub fn act(&self, sql: &mut dyn Sql, call: &Call, room: &RoomName, agent: &str) -> Result<()> {
-        if standing(sql, &call.actor, agent)? == Standing::Free {
+        if name_status(sql, &call.actor, agent)? == NameStatus::Free {
             require_member(sql, room, agent)?;
             if call.actor.has_key() {
                 lock_all(sql)?;

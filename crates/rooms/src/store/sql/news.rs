@@ -3,23 +3,23 @@
 use kit::{Param, Result, Sql};
 
 use super::{
+    agent_in_room::{AgentInRoom, agent_in_room},
     members::{LifeRow, light_members},
     names, pages,
     reading::Reading,
-    seat::{Seat, seat},
     tables::{Tables, count, number},
 };
 use crate::{
     model::{
         members::Status,
-        message::{Line, written},
+        message::{MessageLine, written},
         names::{RoomName, SYSTEM},
     },
     store::{
         call::Call,
-        messages::Filling,
+        messages::FilledPage,
         rooms::{Marked, Member},
-        waiting::{Everybody, Looked, News, Reached, RowPosition, Wanted},
+        waiting::{AllWaiting, LookedUpTo, News, Reached, RowPosition, WaitFilter},
     },
 };
 
@@ -31,7 +31,7 @@ const AT_ONCE: usize = 64;
 pub struct Waiter<'a> {
     pub room: &'a RoomName,
     pub agent: &'a str,
-    pub wanted: &'a Wanted,
+    pub wanted: &'a WaitFilter,
 }
 
 impl Tables {
@@ -42,40 +42,40 @@ impl Tables {
         sql: &mut dyn Sql,
         call: &Call,
         waiter: Waiter<'_>,
-        looked: Option<Looked>,
+        looked: Option<LookedUpTo>,
     ) -> Result<News> {
         let Waiter {
             room,
             agent,
             wanted,
         } = waiter;
-        let seat = seat(sql, room, agent)?;
-        let mut reading = seat.require(room, agent)?.reading.clone();
+        let found = agent_in_room(sql, room, agent)?;
+        let mut reading = found.require(room, agent)?.reading.clone();
         names::may_use(sql, &call.actor, agent)?;
-        let generation = u64::try_from(seat.room).unwrap_or_default();
+        let generation = u64::try_from(found.room).unwrap_or_default();
         let looked = looked.filter(|looked| looked.generation == generation);
-        let unread = seat.first.max(reading.read + 1);
+        let unread = found.first.max(reading.read + 1);
         let first = match (&wanted.reply_to, looked) {
             (_, Some(looked)) => unread.max(number(looked.count)),
             (None, None) => unread,
-            (Some(id), None) => unread.max(pages::require(sql, seat.room, id)? + 1),
+            (Some(id), None) => unread.max(pages::require(sql, found.room, id)? + 1),
         };
-        let filling = match first < seat.next && seat.unread() > 0 {
-            true => read(sql, &seat, (agent, &reading), (wanted, first))?,
-            false => Filling::new(wanted.limit),
+        let filling = match first < found.next && found.unread() > 0 {
+            true => read(sql, &found, (agent, &reading), (wanted, first))?,
+            false => FilledPage::new(wanted.limit),
         };
         reached(&mut reading, agent, wanted, &filling);
         Ok(News {
             has_more: filling.has_more,
             // Each of them was unread.
-            left: seat.unread().saturating_sub(filling.messages.len()),
-            total: seat.messages(),
-            looked: Looked {
+            left: found.unread().saturating_sub(filling.messages.len()),
+            total: found.messages(),
+            looked: LookedUpTo {
                 generation,
-                count: count(seat.next),
+                count: count(found.next),
             },
             reached: Reached::InRow(RowPosition {
-                room: seat.room,
+                room: found.room,
                 version: reading.version,
                 read: reading.read,
                 mention: reading.mention,
@@ -92,7 +92,7 @@ impl Tables {
         sql: &mut dyn Sql,
         call: &Call,
         generation: u64,
-    ) -> Result<Option<Everybody>> {
+    ) -> Result<Option<AllWaiting>> {
         let room = i64::try_from(generation).unwrap_or(i64::MAX);
         let now = call.now();
         // Most of the time somebody does not wait, and nobody else has to be read.
@@ -108,7 +108,7 @@ impl Tables {
                 (now_ms - self.settings.idle_ms()).into(),
                 now_ms.into(),
                 (&self.process).into(),
-                Self::alive_since().into(),
+                self.alive_since().into(),
             ],
         )?;
         if busy.is_some() {
@@ -126,7 +126,7 @@ impl Tables {
         let members: Vec<Member> = members.into_iter().map(member).collect();
         let online = members.iter().filter(|m| m.status == Status::Online);
         match online.count() > 1 {
-            true => Ok(Everybody::among(&members)),
+            true => Ok(AllWaiting::among(&members)),
             false => Ok(None),
         }
     }
@@ -169,7 +169,7 @@ impl Tables {
         (name, agent): (&RoomName, &str),
         up_to: Option<&str>,
     ) -> Result<Marked> {
-        seat(sql, name, agent)?.require(name, agent)?;
+        agent_in_room(sql, name, agent)?.require(name, agent)?;
         self.act(sql, call, name, agent)?;
         let now = call.now();
         // Locks the row, so that no other call moves the position meanwhile.
@@ -186,25 +186,25 @@ impl Tables {
                 (&written(now)).into(),
             ],
         )?;
-        let seat = seat(sql, name, agent)?;
-        let mut reading = seat.require(name, agent)?.reading.clone();
-        let before = reading.unread(seat.first, seat.next);
+        let found = agent_in_room(sql, name, agent)?;
+        let mut reading = found.require(name, agent)?.reading.clone();
+        let before = reading.unread(found.first, found.next);
         let last = match up_to {
-            Some(id) => pages::require(sql, seat.room, id)?,
-            None => seat.next - 1,
+            Some(id) => pages::require(sql, found.room, id)?,
+            None => found.next - 1,
         };
         reading.read_up_to(last);
         sql.execute(
             "UPDATE rooms_members SET read_number = $3, delivered = $4
              WHERE room = $1 AND agent = $2",
             &[
-                seat.room.into(),
+                found.room.into(),
                 agent.into(),
                 reading.read.into(),
                 (&reading.delivered_text()).into(),
             ],
         )?;
-        let after = self::seat(sql, name, agent)?.unread();
+        let after = self::agent_in_room(sql, name, agent)?.unread();
         Ok(Marked { before, after })
     }
 }
@@ -212,14 +212,14 @@ impl Tables {
 /// The wanted messages from `first` on, oldest first.
 fn read(
     sql: &mut dyn Sql,
-    seat: &Seat,
+    found: &AgentInRoom,
     (agent, reading): (&str, &Reading),
-    (wanted, first): (&Wanted, i64),
-) -> Result<Filling> {
-    let mut filling = Filling::new(wanted.limit);
+    (wanted, first): (&WaitFilter, i64),
+) -> Result<FilledPage> {
+    let mut filling = FilledPage::new(wanted.limit);
     let mentioned = "EXISTS (SELECT 1 FROM rooms_mentions t WHERE t.room = x.room \
          AND t.agent = $2 AND t.number = x.number)";
-    let mut params: Vec<Param<'_>> = vec![seat.room.into(), agent.into(), SYSTEM.into()];
+    let mut params: Vec<Param<'_>> = vec![found.room.into(), agent.into(), SYSTEM.into()];
     let mut conditions = String::new();
     let mut from = first;
     if wanted.mentions {
@@ -247,7 +247,8 @@ fn read(
         for row in &rows {
             let (number, text) = (row.int(0)?, row.text(1)?);
             from = number + 1;
-            let line = Line::parse(text.as_bytes()).filter(|_| !reading.is_delivered(number));
+            let line =
+                MessageLine::parse(text.as_bytes()).filter(|_| !reading.is_delivered(number));
             if let Some(line) = line
                 && !filling.add(count(number), text.as_bytes(), line)
             {
@@ -261,7 +262,7 @@ fn read(
 }
 
 /// Where the agent stands once it has these messages.
-fn reached(reading: &mut Reading, agent: &str, wanted: &Wanted, filling: &Filling) {
+fn reached(reading: &mut Reading, agent: &str, wanted: &WaitFilter, filling: &FilledPage) {
     let messages = filling.messages.iter();
     if wanted.reply_to.is_some() {
         reading.deliver(messages.map(|(at, line)| (number(*at), line.mentions(agent))));

@@ -4,16 +4,16 @@ use jiff::Timestamp;
 use kit::{Param, Result, Sql};
 
 use super::{
+    agent_in_room::agent_in_room,
     names,
-    seat::seat,
     tables::{Tables, count, number},
 };
 use crate::{
     errors,
-    model::{message::Line, names::RoomName},
+    model::{message::MessageLine, names::RoomName},
     store::{
         call::Call,
-        messages::{Filling, MessageRef, Page, Pick, Start},
+        messages::{FilledPage, MessageRef, Page, Pick, Start},
     },
 };
 
@@ -40,9 +40,9 @@ impl Tables {
         if let Some(agent) = reader {
             names::may_use(sql, &call.actor, agent)?;
         }
-        let seat = seat(sql, name, reader.unwrap_or_default())?;
-        let span = span(sql, seat.room, (seat.first, seat.next), pick)?;
-        let filling = read(sql, seat.room, &span, pick)?;
+        let found = agent_in_room(sql, name, reader.unwrap_or_default())?;
+        let span = span(sql, found.room, (found.first, found.next), pick)?;
+        let filling = read(sql, found.room, &span, pick)?;
         let last = filling.messages.last();
         let page = Page {
             has_more: filling.has_more,
@@ -51,15 +51,15 @@ impl Tables {
                 number: *number,
                 generation: None,
             }),
-            total: seat.messages(),
+            total: found.messages(),
             messages: filling.messages.into_iter().map(|(_, line)| line).collect(),
         };
-        let member = seat.member.as_ref();
+        let member = found.member.as_ref();
         let is_due = member.is_some_and(|member| self.is_reader_due(&member.life, call.now()));
         Ok(Shown {
             page,
-            unread: member.map(|_| seat.unread()),
-            life_due: is_due.then_some(seat.room),
+            unread: member.map(|_| found.unread()),
+            life_due: is_due.then_some(found.room),
         })
     }
 }
@@ -124,8 +124,8 @@ pub fn locate(sql: &mut dyn Sql, room: i64, known: &MessageRef) -> Result<Option
 }
 
 /// Newest first.
-fn read(sql: &mut dyn Sql, room: i64, span: &Span, pick: &Pick) -> Result<Filling> {
-    let mut filling = Filling::new(pick.limit);
+fn read(sql: &mut dyn Sql, room: i64, span: &Span, pick: &Pick) -> Result<FilledPage> {
+    let mut filling = FilledPage::new(pick.limit);
     let (mut until, mut offset) = (span.until, span.offset);
     let at_once = AT_ONCE.min(pick.limit + 1);
     let since = span.since.unwrap_or(i64::MIN);
@@ -164,7 +164,7 @@ fn read(sql: &mut dyn Sql, room: i64, span: &Span, pick: &Pick) -> Result<Fillin
         for row in &rows {
             let (number, text) = (row.int(0)?, row.text(1)?);
             until = number;
-            let Some(line) = Line::parse(text.as_bytes()) else {
+            let Some(line) = MessageLine::parse(text.as_bytes()) else {
                 continue;
             };
             if !filling.add(count(number), text.as_bytes(), line) {

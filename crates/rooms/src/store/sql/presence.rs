@@ -45,7 +45,7 @@ impl Life {
 impl Tables {
     /// Whether a member is online now, whatever was last noted.
     pub fn status_of(&self, life: &Life, now: Timestamp) -> Status {
-        let alive_since = Self::alive_since();
+        let alive_since = self.alive_since();
         let mut lives = |process: &str| {
             process == self.process || life.process_seen.is_some_and(|seen| seen > alive_since)
         };

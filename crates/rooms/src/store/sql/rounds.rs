@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Result, Store, context::Change, counter::Announce, sql::Budget, time::Clock};
+use kit::{Result, Store, context::Change, counter::Announce, sql::Budget};
 
 use super::{
-    tables::{BEAT_MS, Tables},
-    wake::{Wake, What},
+    tables::{BEAT_MS, DEAD_MS, Tables},
+    wake::{RoomChange, Wake},
 };
 use crate::model::uris;
 
@@ -56,12 +56,17 @@ impl Rounds {
     }
 
     async fn sweep(&self) -> Result<()> {
-        let tables = Arc::clone(&self.tables);
-        let gone = self.database.transaction(limited(), move |sql| {
-            tables.sweep(sql, Clock::system().now())
-        });
+        // While the database was away, no process could show that it is alive.
+        let silence = Duration::from_millis(DEAD_MS.unsigned_abs());
+        if self.database.was_away_within(silence) {
+            return Ok(());
+        }
+        let (tables, now) = (Arc::clone(&self.tables), self.database.clock().now());
+        let gone = self
+            .database
+            .transaction(limited(), move |sql| tables.sweep(sql, now));
         for room in gone.await? {
-            self.wake.changed(&room, What::Presence);
+            self.wake.changed(&room, RoomChange::Presence);
             (self.announce)(Change::Resource(uris::room(&room)));
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::{
     tables::{count, number},
 };
 use crate::{
-    model::{answer_size::bytes_in_answer, message::Line, names::RoomName},
+    model::{answer_size::bytes_in_answer, message::MessageLine, names::RoomName},
     store::searching::{Hit, Search, SearchCursor, SearchHits},
 };
 
@@ -35,7 +35,7 @@ pub fn search(sql: &mut dyn Sql, only: Option<&RoomName>, search: &Search) -> Re
             let (time, room, at) = (row.int(0)?, row.text(1)?, count(row.int(2)?));
             let text = row.text(3)?;
             let bytes = bytes_in_answer(text.as_bytes());
-            let Some(mut line) = Line::parse(text.as_bytes()) else {
+            let Some(mut line) = MessageLine::parse(text.as_bytes()) else {
                 continue;
             };
             // Lines of other programs may lack it.

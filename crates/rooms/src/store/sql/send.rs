@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::{
     tables::Tables,
-    wake::{Wake, What},
+    wake::{RoomChange, Wake},
 };
 use crate::{
     errors,
@@ -129,7 +129,7 @@ impl Outgoing {
         }
         let is_new = |result: &Result<Sent>| result.as_ref().is_ok_and(|sent| !sent.repeated);
         if results.iter().any(is_new) {
-            self.wake.changed(room, What::Messages);
+            self.wake.changed(room, RoomChange::Messages);
         }
         for (answer, result) in answers.into_iter().zip(results) {
             let _ = answer.send(result);

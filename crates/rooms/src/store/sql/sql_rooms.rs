@@ -10,7 +10,7 @@ use super::{
     send::Outgoing,
     tables::Tables,
     waiting_calls::WaitingCalls,
-    wake::{Wake, What},
+    wake::{RoomChange, Wake},
 };
 use crate::{
     Settings,
@@ -30,7 +30,7 @@ pub struct SqlRooms {
 impl SqlRooms {
     /// Reads and writes nothing.
     pub fn new(settings: Settings, database: Arc<dyn Store>) -> Self {
-        let tables = Arc::new(Tables::new(settings));
+        let tables = Arc::new(Tables::new(settings, database.clock()));
         let wake = Arc::new(Wake::new(Arc::clone(&database), tables.process.clone()));
         let outgoing = Outgoing::new(
             Arc::clone(&database),
@@ -47,13 +47,17 @@ impl SqlRooms {
         }
     }
 
+    /// Repeated if the connection is lost in the middle of it.
     pub(super) fn read<T: Send + 'static>(
         &self,
         budget: Budget,
-        job: impl FnOnce(&Tables, &mut dyn Sql) -> Result<T> + Send + 'static,
+        job: impl Fn(&Tables, &mut dyn Sql) -> Result<T> + Send + Sync + 'static,
     ) -> Done<'_, T> {
         let tables = Arc::clone(&self.tables);
-        Box::pin(self.database.query(budget, move |sql| job(&tables, sql)))
+        let again = self
+            .database
+            .query_again(budget, move |sql| job(&tables, sql));
+        Box::pin(again)
     }
 
     pub(super) fn write<T: Send + 'static>(
@@ -94,7 +98,7 @@ impl SqlRooms {
     pub(super) fn change<T: Send + 'static>(
         &self,
         call: Call,
-        (room, what): (RoomName, What),
+        (room, what): (RoomName, RoomChange),
         mut job: impl FnMut(&Tables, &mut dyn Sql, &Call, &RoomName) -> Result<T> + Send + 'static,
     ) -> Done<'_, T> {
         let name = room.clone();
@@ -134,13 +138,11 @@ impl SqlRooms {
             runtime.spawn(async move {
                 let (name, now) = (room.clone(), call.now());
                 let ended = database.transaction(limited(), move |sql| {
-                    match waiting.has(&name, &agent) {
-                        true => Ok(()),
-                        false => tables.note_waiting(sql, (&name, agent.as_str()), None, now),
-                    }
+                    let waits = || waiting.has(&name, &agent);
+                    tables.end_waiting(sql, (&name, agent.as_str()), now, waits)
                 });
                 match ended.await {
-                    Ok(()) => wake.changed(&room, What::Presence),
+                    Ok(()) => wake.changed(&room, RoomChange::Presence),
                     Err(error) => {
                         tracing::warn!(%error, cause = ?error.cause, "it could not be noted that an agent does not wait any more");
                     }

@@ -6,9 +6,9 @@ use kit::{Result, Sql, time::Clock};
 
 use crate::Settings;
 
-/// How often a process that serves agents shows that it is alive,
+/// How often a process that serves agents shows that it is alive.
 pub const BEAT_MS: i64 = 5_000;
-/// and after how long without that it counts as ended.
+/// A process that has not shown for so long that it is alive counts as ended.
 pub const DEAD_MS: i64 = 20_000;
 
 pub struct Tables {
@@ -17,14 +17,18 @@ pub struct Tables {
     pub process: String,
     /// When this process last showed that it is alive; 0 for never.
     beat: AtomicI64,
+    /// The database's, because the processes may be on several machines. Tests do not
+    /// set it.
+    clock: Clock,
 }
 
 impl Tables {
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings, clock: Clock) -> Self {
         Self {
             settings,
             process: kit::ids::random(&format!("{}-", std::process::id()), 8),
             beat: AtomicI64::new(0),
+            clock,
         }
     }
 
@@ -34,25 +38,29 @@ impl Tables {
     }
 
     pub fn is_beat_due(&self) -> bool {
-        system_ms() - self.beat.load(Ordering::Acquire) >= BEAT_MS
+        self.now_ms() - self.beat.load(Ordering::Acquire) >= BEAT_MS
     }
 
     /// Call it once what [`Self::show_life`] wrote is committed.
     pub fn has_shown_life(&self) {
-        self.beat.store(system_ms(), Ordering::Release);
+        self.beat.store(self.now_ms(), Ordering::Release);
     }
 
     /// Shows other processes that this one is alive.
     pub fn show_life(&self, sql: &mut dyn Sql) -> Result<()> {
         let beat = "INSERT INTO rooms_processes (id, seen_at) VALUES ($1, $2)
              ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at";
-        sql.execute(beat, &[(&self.process).into(), system_ms().into()])?;
+        sql.execute(beat, &[(&self.process).into(), self.now_ms().into()])?;
         Ok(())
     }
 
     /// Processes that have not shown life since then have ended.
-    pub fn alive_since() -> i64 {
-        system_ms() - DEAD_MS
+    pub fn alive_since(&self) -> i64 {
+        self.now_ms() - DEAD_MS
+    }
+
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now().as_millisecond()
     }
 }
 
@@ -64,11 +72,6 @@ pub fn lock_all(sql: &mut dyn Sql) -> Result<i64> {
         Some(row) => row.int(0),
         None => Err(kit::Error::internal("rooms_meta is empty")),
     }
-}
-
-/// The time of the process itself, which tests do not set.
-pub fn system_ms() -> i64 {
-    Clock::system().now().as_millisecond()
 }
 
 /// A number of the database as ours; 0 for a negative one.

@@ -15,7 +15,7 @@ use crate::{
     errors,
     model::{
         members::{Status, User},
-        message::Line,
+        message::MessageLine,
         reads::ReadStatus,
     },
     store::{
@@ -35,17 +35,34 @@ fn map(text: &str) -> Map<String, Value> {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Whether there are no rooms.
+/// Whether there are no rooms, and no names that keys hold.
 fn is_empty(sql: &mut dyn Sql) -> Result<bool> {
-    let any = sql.query_one("SELECT 1 FROM rooms_rooms LIMIT 1", &[])?;
-    Ok(any.is_none())
+    let any = "SELECT 1 FROM rooms_rooms UNION ALL SELECT 1 FROM rooms_names LIMIT 1";
+    Ok(sql.query_one(any, &[])?.is_none())
+}
+
+/// Removes all rooms and everything that belongs to them.
+pub fn clear(sql: &mut dyn Sql) -> Result<()> {
+    lock_all(sql)?;
+    for table in [
+        "messages", "mentions", "members", "names", "agents", "rooms",
+    ] {
+        sql.execute(&format!("DELETE FROM rooms_{table}"), &[])?;
+    }
+    Ok(())
+}
+
+/// How many rooms there are.
+pub fn count_rooms(sql: &mut dyn Sql) -> Result<usize> {
+    let row = sql.query_one("SELECT COUNT(*) FROM rooms_rooms", &[])?;
+    row.map_or(Ok(0), |row| row.int(0).map(count))
 }
 
 /// Copies all rooms of files into the tables, which must have none.
 pub fn import(sql: &mut dyn Sql, files: &RoomFiles) -> Result<MovedRooms> {
     lock_all(sql)?;
     if !is_empty(sql)? {
-        let message = "There are rooms in the database already.";
+        let message = "There are rooms in the database already, or names that keys hold.";
         return Err(Error::new("TARGET_NOT_EMPTY", message).next("Name an empty database."));
     }
     let shared = files.shared()?;
@@ -99,7 +116,7 @@ fn import_room(sql: &mut dyn Sql, files: &RoomFiles, room: &MovedRoom) -> Result
         let lines = files.lines(&room.listed.name, next, AT_ONCE)?;
         let mut messages = Vec::with_capacity(lines.len());
         for text in lines {
-            let line = Line::parse(text.as_bytes())
+            let line = MessageLine::parse(text.as_bytes())
                 .ok_or_else(|| Error::internal("a message can't be read again"))?;
             let mut message = NewMessage::of_text(id, (number(next), 0), &line, text);
             let nth = sent.entry(message.agent.clone()).or_default();

@@ -30,7 +30,7 @@ const SEARCHED_FROM: usize = 64;
 
 /// What changed in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum RoomChange {
     Messages,
     /// Who is a member, or whether the room exists.
     Members,
@@ -40,7 +40,7 @@ pub enum What {
     Rooms,
 }
 
-impl What {
+impl RoomChange {
     const ALL: [(Self, &'static str); 4] = [
         (Self::Messages, "messages"),
         (Self::Members, "members"),
@@ -74,10 +74,10 @@ impl Channels {
         self.news.receiver_count() > 0
     }
 
-    fn wake(&self, what: What) {
+    fn wake(&self, what: RoomChange) {
         let channel = match what {
-            What::Messages | What::Members | What::Rooms => &self.news,
-            What::Presence => &self.presence,
+            RoomChange::Messages | RoomChange::Members | RoomChange::Rooms => &self.news,
+            RoomChange::Presence => &self.presence,
         };
         channel.send_modify(|version| *version += 1);
     }
@@ -128,13 +128,13 @@ impl Wake {
 
     /// Call it after the commit: wakes everybody who waits in the room, in this process at
     /// once.
-    pub fn changed(&self, room: &RoomName, what: What) {
+    pub fn changed(&self, room: &RoomName, what: RoomChange) {
         self.wake(room.as_str(), what);
         let topic = format!("{PREFIX}{room}/{}/{}", what.word(), self.process);
         self.database.announce(&topic);
     }
 
-    fn wake(&self, room: &str, what: What) {
+    fn wake(&self, room: &str, what: RoomChange) {
         if let Some(channels) = self.rooms().get(room) {
             channels.wake(what);
         }
@@ -167,9 +167,11 @@ impl Wake {
         let announce = announce.unwrap_or_else(PoisonError::into_inner).clone();
         let Some(announce) = announce else { return };
         match what {
-            What::Messages => announce(Change::Resource(uris::messages(&room))),
-            What::Members | What::Presence => announce(Change::Resource(uris::room(&room))),
-            What::Rooms => {
+            RoomChange::Messages => announce(Change::Resource(uris::messages(&room))),
+            RoomChange::Members | RoomChange::Presence => {
+                announce(Change::Resource(uris::room(&room)))
+            }
+            RoomChange::Rooms => {
                 announce(Change::ResourceList);
                 announce(Change::Resource(uris::room(&room)));
                 announce(Change::Resource(uris::messages(&room)));
@@ -178,13 +180,13 @@ impl Wake {
     }
 
     /// The room and what changed, unless this process changed it.
-    fn parse(&self, topic: &str) -> Option<(RoomName, What)> {
+    fn parse(&self, topic: &str) -> Option<(RoomName, RoomChange)> {
         let mut parts = topic.strip_prefix(PREFIX)?.splitn(3, '/');
         let (room, word, process) = (parts.next()?, parts.next()?, parts.next()?);
         if process == self.process {
             return None;
         }
-        let mut all = What::ALL.iter();
+        let mut all = RoomChange::ALL.iter();
         let (what, _) = all.find(|(_, known)| *known == word)?;
         Some((RoomName::parse(room).ok()?, *what))
     }
@@ -192,7 +194,7 @@ impl Wake {
     /// Anything may have changed.
     async fn missed(&self) {
         for channels in self.rooms().values() {
-            channels.wake(What::Messages);
+            channels.wake(RoomChange::Messages);
         }
         let announce = self.announce.lock();
         let announce = announce.unwrap_or_else(PoisonError::into_inner).clone();

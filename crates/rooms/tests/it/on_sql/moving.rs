@@ -127,13 +127,17 @@ async fn rooms_move_to_an_empty_store_only() {
     desk.create("a").await;
     let files = Desk::on_files(|_| {});
     files.create("b").await;
-    let there = rooms::copy_to_database(&files.settings, desk.store_of_rooms()).await;
+    let there = rooms::copy_to_database(&files.settings, desk.store_of_rooms(), false).await;
     assert_eq!(there.unwrap_err().code, "TARGET_NOT_EMPTY");
     let back = rooms::copy_to_files(desk.store_of_rooms(), &files.settings).await;
     assert_eq!(back.unwrap_err().code, "TARGET_NOT_EMPTY");
     let rooms = desk.rooms(None).await;
     assert_eq!((rooms.len(), &rooms[0]["name"]), (1, &json!("a")));
     assert_eq!(files.rooms(None).await.len(), 1);
+    // Unless what is there is known to be older.
+    let there = rooms::copy_to_database(&files.settings, desk.store_of_rooms(), true).await;
+    assert_eq!(there.unwrap().rooms, 1);
+    assert_eq!(desk.rooms(None).await[0]["name"], "b");
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 // card that waits is never touched, new ones come below it, and one that was
 // decided elsewhere says so in its place.
 
+import { listen, prepare as prepareAll } from "./reader.js";
+
 const inbox = document.getElementById("inbox");
 const sections = document.getElementById("sections");
 const live = document.getElementById("live");
@@ -9,11 +11,6 @@ const said = document.getElementById("said");
 const notices = document.getElementById("notices");
 const texts = inbox.dataset;
 const title = document.title;
-const language = document.documentElement.lang;
-
-/** What the cookie alone does not know. */
-const STORED = "madoguchi_console";
-const token = localStorage.getItem(STORED) ?? "";
 
 /** The list of what waits, once it has come. */
 let pending;
@@ -21,22 +18,12 @@ let pending;
 /** The desk's clock minus this browser's. */
 let ahead = 0;
 
-const region = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
-const moment = new Intl.DateTimeFormat(region, {
-  year: "numeric", month: "short", day: "numeric", weekday: "short",
-  hour: "numeric", minute: "2-digit", timeZoneName: "short",
-});
-
-/** Keeps what was sent, to compare; fills in the token and times in the reader's own zone. */
+/** Keeps what was sent, to compare. */
 function prepare(root) {
   for (const item of root.querySelectorAll("#decided > li, #grants > li")) {
     item.dataset.sent = item.outerHTML;
   }
-  for (const field of root.querySelectorAll("input[name=form]")) field.value = token;
-  for (const time of root.querySelectorAll("time[datetime]")) {
-    time.title = time.textContent;
-    time.textContent = moment.format(new Date(time.dateTime));
-  }
+  prepareAll(root);
 }
 
 // --- what the stream brings -------------------------------------------------
@@ -78,6 +65,7 @@ function showPending(fresh) {
     pending.append(card);
     moved();
     say(`${texts.arrived}: ${card.querySelector("h2").textContent}`);
+    notify(id, card.querySelector("h2").textContent);
   }
 }
 
@@ -106,6 +94,34 @@ function count() {
   const waiting = sections.querySelectorAll(".card:not(.settled)").length;
   document.title = waiting ? `(${waiting}) ${title}` : title;
 }
+
+// --- notifications of the browser ---------------------------------------------
+
+const asks = document.getElementById("notify");
+
+/** The button asks for the permission; browsers refuse to ask by themselves. */
+function offerNotifications() {
+  asks.hidden = !("Notification" in window) || Notification.permission !== "default";
+}
+
+asks.addEventListener("click", async () => {
+  const permission = await Notification.requestPermission();
+  offerNotifications();
+  if (permission === "granted") notice(asks.dataset.done, false);
+});
+
+/** For whoever looks elsewhere. Several pages of one browser show it once. */
+function notify(id, body) {
+  if (!("Notification" in window) || Notification.permission !== "granted" || document.hasFocus()) return;
+  const shown = new Notification(texts.arrived, { body, tag: id });
+  shown.addEventListener("click", () => {
+    window.focus();
+    location.hash = id;
+    shown.close();
+  });
+}
+
+offerNotifications();
 
 // --- a card that no longer waits ----------------------------------------------
 
@@ -261,10 +277,6 @@ function signedOut() {
   notice(texts.signedOut, true);
 }
 
-/** The desk says something every 15 seconds; who is silent for three times that has gone. */
-const SILENCE = 45_000;
-const AGAIN = 2000;
-
 /** A mistake in showing is not taken for a lost connection. */
 function shown(data) {
   try {
@@ -274,40 +286,6 @@ function shown(data) {
   }
 }
 
-/** Not an EventSource, which could not send the token. */
-async function listen() {
-  const gone = new AbortController();
-  let silence = setTimeout(() => gone.abort(), SILENCE);
-  try {
-    const headers = { "x-console-form": token };
-    const response = await fetch("/console/events", { headers, signal: gone.signal });
-    if (response.status === 401) return signedOut();
-    if (!response.ok) throw new Error(response.statusText);
-    connected(true);
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let unread = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      clearTimeout(silence);
-      silence = setTimeout(() => gone.abort(), SILENCE);
-      const messages = (unread + value).split("\n\n");
-      unread = messages.pop();
-      for (const message of messages) {
-        if (message.startsWith("data:")) shown(message.slice("data:".length));
-      }
-    }
-  } catch {
-    // Whatever it was, it is tried again.
-  } finally {
-    clearTimeout(silence);
-  }
-  connected(false);
-  setTimeout(listen, AGAIN);
-}
-
-document.getElementById("sign-out").addEventListener("submit", () => localStorage.removeItem(STORED));
-prepare(document);
 connected(false);
 setInterval(tick, 1000);
-listen();
+listen("/console/events", { heard: shown, connected, signedOut });

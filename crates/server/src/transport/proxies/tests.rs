@@ -114,11 +114,20 @@ fn headers_that_contradict_each_other_are_ignored() {
 fn only_named_proxies_are_believed() {
     let mut headers = HeaderMap::new();
     headers.insert("x-forwarded-for", HeaderValue::from_static("192.0.2.7"));
-    let named = proxies(&["10.0.0.7", " 172.16.0.0/12 ", "fd00::/8", "::1"]);
+    let named = proxies(&[
+        "10.0.0.7",
+        " 172.16.0.0/12 ",
+        "fd00::/8",
+        "::1",
+        "::ffff:192.168.0.0/112",
+    ]);
     for (peer, is_proxy) in [
         ("10.0.0.7", true),
         ("::ffff:10.0.0.7", true),
         ("10.0.0.8", false),
+        ("192.168.255.1", true),
+        ("::ffff:192.168.0.1", true),
+        ("192.169.0.1", false),
         ("172.31.255.255", true),
         ("172.32.0.0", false),
         ("fdff::1", true),

@@ -35,7 +35,7 @@ use crate::{
     address_limits::Visit,
     transport::{body::MAX_UNIDENTIFIED_BODY, connections::OpenConnection, guard::Guard},
     wire::{
-        channel::{self, Breach, Channel, Outbox, Outgoing, Received, Text},
+        channel::{self, Breach, Channel, Outgoing, OutgoingQueue, Received, Text},
         definitions::PublishedCounter,
         language,
     },
@@ -49,6 +49,9 @@ const READ_AHEAD: usize = 1;
 
 /// The largest message of a client without a key, where none is needed.
 const MOST_WITHOUT_KEY: usize = 256 * 1024;
+
+/// A client that leaves so many pings unanswered is disconnected.
+const MOST_UNANSWERED_PINGS: u32 = 2;
 
 /// How a socket is closed: a code and the reason.
 type Farewell = (CloseCode, &'static str);
@@ -64,10 +67,10 @@ fn refused(why: Unidentified) -> Farewell {
 }
 
 /// The counter that a socket is for.
-pub struct Target<'a> {
+pub struct SocketTarget<'a> {
     pub desk: &'a Arc<Desk>,
     pub guard: &'a Guard,
-    pub window: &'a Arc<PublishedCounter>,
+    pub published: &'a Arc<PublishedCounter>,
     /// The port that the counter's document names.
     pub is_own_port: bool,
 }
@@ -75,7 +78,7 @@ pub struct Target<'a> {
 /// Accepts the upgrade, also without a valid key: the answer to the first request
 /// then says why the socket is closed.
 pub async fn accept(
-    to: &Target<'_>,
+    to: &SocketTarget<'_>,
     headers: &HeaderMap,
     from: Arc<Visit>,
     open: Arc<OpenConnection>,
@@ -84,7 +87,7 @@ pub async fn accept(
     open.dedicate();
     let settings = &to.desk.settings.websocket;
     let credentials = to.guard.credentials(headers);
-    let name = to.window.counter.about.name;
+    let name = to.published.counter.about.name;
     let who = to.desk.keyring.identify(&credentials, name).await;
     let most = match &who {
         Ok(who) => {
@@ -110,7 +113,7 @@ pub async fn accept(
     drop(open.request.end(most));
     let accepted = Accepted {
         desk: Arc::clone(to.desk),
-        window: Arc::clone(to.window),
+        published: Arc::clone(to.published),
         from,
         open,
         credentials,
@@ -131,7 +134,7 @@ pub async fn accept(
 /// A socket before its first message.
 struct Accepted {
     desk: Arc<Desk>,
-    window: Arc<PublishedCounter>,
+    published: Arc<PublishedCounter>,
     from: Arc<Visit>,
     open: Arc<OpenConnection>,
     credentials: Credentials,
@@ -147,7 +150,7 @@ impl Accepted {
         let settings = &self.desk.settings.websocket;
         let (to_wire, incoming) = mpsc::channel(READ_AHEAD);
         let (queue, from_wire) = mpsc::channel(settings.queue.max(1));
-        let outgoing = Outbox::new(queue, Some(Arc::clone(&self.open.backlog)));
+        let outgoing = OutgoingQueue::new(queue, Some(Arc::clone(&self.open.backlog)));
         let channel = Channel {
             incoming,
             outgoing: outgoing.clone(),
@@ -171,8 +174,8 @@ impl Accepted {
         ));
         // Tells calls in flight that their client has gone.
         let gone = CancellationToken::new();
-        let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
-        let work = channel::serve(desk, window, channel, gone.clone());
+        let (desk, published) = (Arc::clone(&self.desk), Arc::clone(&self.published));
+        let work = channel::serve(desk, published, channel, gone.clone());
         let mut work = self.desk.in_flight.spawn(work);
         let (mut written, mut worked) = (false, false);
         tokio::select! {
@@ -224,7 +227,7 @@ impl Accepted {
         &self,
         mut stream: SplitStream<Socket>,
         to_wire: mpsc::Sender<Received>,
-        outgoing: Outbox,
+        outgoing: OutgoingQueue,
         heard: Arc<Mutex<Instant>>,
     ) {
         while let Some(message) = stream.next().await {
@@ -281,6 +284,7 @@ async fn write(
     stopping: CancellationToken,
 ) {
     let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
+    let (mut last_ping, mut unanswered) = (None, 0);
     let told_to_close = async {
         match told_to_close.await {
             Ok(farewell) => farewell,
@@ -303,13 +307,15 @@ async fn write(
                 None => break (CloseCode::Normal, ""),
             },
             _ = pings.tick() => {
-                let silent = heard
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .elapsed();
-                if silent > ping * 2 {
+                let heard = *heard.lock().unwrap_or_else(PoisonError::into_inner);
+                if last_ping.is_none_or(|sent| heard > sent) {
+                    unanswered = 0;
+                }
+                if unanswered == MOST_UNANSWERED_PINGS {
                     return;
                 }
+                unanswered += 1;
+                last_ping = Some(Instant::now());
                 (Message::Ping(Bytes::new()), None)
             }
         };

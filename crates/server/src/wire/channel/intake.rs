@@ -29,10 +29,10 @@ use super::{
     transport::ChannelTransport,
 };
 use crate::{
-    address_limits::Barred,
+    address_limits::OverLimit,
     wire::{
         definitions::PublishedCounter,
-        direct::{CallOptions, PlainCall},
+        direct::{CallOptions, DirectCall},
         errors::{Fault, error_message},
         handler::Handler,
         inbound, subscriptions,
@@ -50,13 +50,13 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 /// until `gone` reports that the client has gone.
 pub async fn serve(
     desk: Arc<Desk>,
-    window: Arc<PublishedCounter>,
+    published: Arc<PublishedCounter>,
     channel: Channel,
     gone: CancellationToken,
 ) {
     let intake = Intake {
         desk,
-        window,
+        published,
         channel,
         gone,
         rmcp: None,
@@ -70,7 +70,7 @@ pub async fn serve(
 
 struct Intake {
     desk: Arc<Desk>,
-    window: Arc<PublishedCounter>,
+    published: Arc<PublishedCounter>,
     channel: Channel,
     gone: CancellationToken,
     rmcp: Option<RmcpService>,
@@ -140,12 +140,12 @@ impl Intake {
     fn rmcp(&mut self) -> &mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>> {
         let rmcp = self.rmcp.get_or_insert_with(|| {
             let (ready, incoming) = mpsc::channel(1);
-            let handler = Handler::new(Arc::clone(&self.desk), Arc::clone(&self.window))
+            let handler = Handler::new(Arc::clone(&self.desk), Arc::clone(&self.published))
                 .with_own_names(self.channel.own_dialect);
             let transport = ChannelTransport {
                 incoming,
                 outgoing: self.channel.outgoing.clone(),
-                window: Arc::clone(&self.window),
+                published: Arc::clone(&self.published),
                 flat_results: self.channel.own_dialect,
             };
             // Without a prescribed handshake: each request says by itself, or by an
@@ -162,10 +162,10 @@ impl Intake {
         bytes: &[u8],
         budget: &mut Option<OwnedSemaphorePermit>,
     ) -> bool {
-        if !self.window.direct_path {
+        if !self.published.direct_path {
             return false;
         }
-        let Some(call) = PlainCall::read(bytes, !self.initialized) else {
+        let Some(call) = DirectCall::read(bytes, !self.initialized) else {
             return false;
         };
         let id = serde_json::from_str(&call.id).ok();
@@ -185,11 +185,11 @@ impl Intake {
             cancel: cancel.clone(),
             flat: self.channel.own_dialect,
         };
-        let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
+        let (desk, published) = (Arc::clone(&self.desk), Arc::clone(&self.published));
         let (outgoing, calls) = (self.channel.outgoing.clone(), Arc::clone(&self.calls));
         let budget = budget.take();
         tokio::spawn(async move {
-            let (_, answer) = call.serve(&desk, &window, options).await;
+            let (_, answer) = call.serve(&desk, &published, options).await;
             calls.with(|calls| calls.remove(&id));
             // A cancelled call is not answered.
             if !cancel.is_cancelled() {
@@ -232,7 +232,7 @@ impl Intake {
         if let ClientRequest::SubscriptionsListenRequest(listen) = &request.request
             && let Err(refused) = subscriptions::admit_listen(
                 &self.desk,
-                &self.window,
+                &self.published,
                 &admitted,
                 &listen.params.notifications,
             )
@@ -271,9 +271,9 @@ impl Intake {
         let admitted = match self.channel.identified {
             Ok(()) => {
                 let credentials = &self.channel.credentials;
-                self.desk.admit(&self.window, credentials, method).await
+                self.desk.admit(&self.published, credentials, method).await
             }
-            Err(why) => Err(self.desk.refuse_unidentified(&self.window, why)),
+            Err(why) => Err(self.desk.refuse_unidentified(&self.published, why)),
         };
         match admitted {
             Ok(mut admitted) => {
@@ -302,7 +302,7 @@ impl Intake {
     }
 
     /// Checks the limits of the address, before the key.
-    fn ask_address(&self) -> Result<(), Barred> {
+    fn ask_address(&self) -> Result<(), OverLimit> {
         match &self.channel.visit {
             Some(visit) => {
                 let is_right = || self.desk.keyring.recognises(&self.channel.credentials);

@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::{
     address_limits::Visit,
-    wire::backlog::{Backlog, Held},
+    wire::backlog::{Backlog, UnreadAnswer},
 };
 
 /// What goes out: a message, or the end with the reason for it.
@@ -24,18 +24,18 @@ pub enum Outgoing {
 /// A message, and what counts it as unread until it is dropped.
 pub struct Text {
     pub text: String,
-    pub held: Option<Held>,
+    pub held: Option<UnreadAnswer>,
 }
 
 /// The way out of a connection.
 #[derive(Clone)]
-pub struct Outbox {
+pub struct OutgoingQueue {
     queue: mpsc::Sender<Outgoing>,
     /// `None` on stdio, where the only client is the user's own.
     backlog: Option<Arc<Backlog>>,
 }
 
-impl Outbox {
+impl OutgoingQueue {
     pub fn new(queue: mpsc::Sender<Outgoing>, backlog: Option<Arc<Backlog>>) -> Self {
         Self { queue, backlog }
     }
@@ -85,7 +85,7 @@ pub enum Breach {
 /// The two ends a transport pumps bytes through, and who is on the other side.
 pub struct Channel {
     pub incoming: mpsc::Receiver<Received>,
-    pub outgoing: Outbox,
+    pub outgoing: OutgoingQueue,
     pub credentials: Credentials,
     /// Whether they were valid when the connection began. If not, they never
     /// become valid: nothing would close the connection when the key is revoked.

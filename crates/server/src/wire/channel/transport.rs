@@ -10,7 +10,7 @@ use rmcp::{
 };
 use tokio::sync::mpsc;
 
-use super::messages::Outbox;
+use super::messages::OutgoingQueue;
 use crate::wire::{
     definitions::PublishedCounter,
     errors::{explain, shorten},
@@ -19,8 +19,8 @@ use crate::wire::{
 
 pub struct ChannelTransport {
     pub incoming: mpsc::Receiver<Box<RxJsonRpcMessage<RoleServer>>>,
-    pub outgoing: Outbox,
-    pub window: Arc<PublishedCounter>,
+    pub outgoing: OutgoingQueue,
+    pub published: Arc<PublishedCounter>,
     pub flat_results: bool,
 }
 
@@ -45,7 +45,7 @@ impl Transport<RoleServer> for ChannelTransport {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let (outgoing, flat) = (self.outgoing.clone(), self.flat_results);
         if let TxJsonRpcMessage::<RoleServer>::Error(error) = &mut item {
-            explain(&mut error.error, &self.window);
+            explain(&mut error.error, &self.published);
             shorten(&mut error.error);
         }
         async move {

@@ -2,7 +2,7 @@
 
 use desk::{
     methods,
-    stations::authorize::{self, Target},
+    stations::authorize::{self, ReadTarget},
 };
 use kit::{
     Error, page,
@@ -14,25 +14,25 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::reader::{Reader, cursor};
+use super::data_reader::{DataReader, cursor};
 use crate::wire::{
     definitions::{LIST_TTL_MS, PAGE},
     tool_result::{self, Recipient},
 };
 
 pub async fn list(
-    reader: &Reader<'_>,
+    reader: &DataReader<'_>,
     request: Option<&mcp::PaginatedRequestParams>,
 ) -> Result<mcp::ListPromptsResult, ErrorData> {
     let may_see =
-        |prompt: &&mcp::Prompt| authorize::may_prompt(reader.window, reader.who(), &prompt.name);
+        |prompt: &&mcp::Prompt| authorize::may_prompt(reader.published, reader.who(), &prompt.name);
     let work = async {
-        let prompts = reader.window.definitions.prompts.iter();
+        let prompts = reader.published.definitions.prompts.iter();
         let seen: Vec<_> = prompts.filter(may_see).cloned().collect();
         page::slice(&seen, cursor(request), PAGE)
     };
     let page = reader
-        .read(methods::PROMPTS_LIST, Target::List, work)
+        .read(methods::PROMPTS_LIST, ReadTarget::List, work)
         .await?;
     Ok(mcp::ListPromptsResult {
         result_type: Some(ResultType::COMPLETE),
@@ -46,11 +46,11 @@ pub async fn list(
 
 /// `reader` can be asked for what the prompt needs.
 pub async fn get(
-    reader: &Reader<'_>,
+    reader: &DataReader<'_>,
     request: mcp::GetPromptRequestParams,
 ) -> Result<mcp::GetPromptResponse, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
-    let mut prompts = reader.window.counter.prompts.iter();
+    let mut prompts = reader.published.counter.prompts.iter();
     let prompt = prompts.find(|prompt| prompt.name == request.name);
     let work = async {
         // An unknown prompt was refused before the work began.
@@ -59,7 +59,7 @@ pub async fn get(
         let rendered = (prompt.render)(reader.context.clone(), arguments).await?;
         Ok((prompt, rendered))
     };
-    let target = Target::Prompt(&request.name);
+    let target = ReadTarget::Prompt(&request.name);
     let (prompt, rendered) = reader.read(methods::PROMPTS_GET, target, work).await?;
     match rendered {
         Rendered::Messages(messages) => {
@@ -82,13 +82,13 @@ pub async fn get(
         }
         Rendered::InputRequired { requests, state } => {
             let to = Recipient {
-                counter: reader.window,
+                counter: reader.published,
                 caller: &reader.who().caller.id,
                 tool: prompt.name,
                 stateless: true,
             };
             Ok(tool_result::input_required(requests, state, &to)?
-                .with_meta(reader.window.definitions.server_info_meta.clone())
+                .with_meta(reader.published.definitions.server_info_meta.clone())
                 .into())
         }
     }

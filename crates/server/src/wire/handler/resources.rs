@@ -2,19 +2,21 @@
 
 use desk::{
     methods,
-    stations::authorize::{self, Target},
+    stations::authorize::{self, ReadTarget},
+    views,
 };
 use kit::{
     page::{self, Page},
-    resource::{Body, Question, Reference, Resource, Resources, Shows},
+    resource::{Body, CompletionQuestion, Reference, Resource, Resources, Shows},
 };
 use rmcp::{
     ErrorData,
     model::{self as mcp, ResultType},
 };
 
-use super::reader::{Reader, cursor};
+use super::data_reader::{DataReader, cursor};
 use crate::wire::{
+    apps,
     definitions::{LIST_TTL_MS, PAGE},
     errors,
 };
@@ -24,7 +26,7 @@ use crate::wire::{
 const MOST_HIDDEN_PAGES: usize = 40;
 
 pub async fn list(
-    reader: &Reader<'_>,
+    reader: &DataReader<'_>,
     request: Option<&mcp::PaginatedRequestParams>,
 ) -> Result<mcp::ListResourcesResult, ErrorData> {
     let mut result = mcp::ListResourcesResult {
@@ -33,41 +35,59 @@ pub async fn list(
         cache_scope: Some(mcp::CacheScope::Private),
         ..Default::default()
     };
-    if let Some(resources) = &reader.window.counter.resources {
-        let work = visible(reader, &**resources, cursor(request));
-        let page = reader
-            .read(methods::RESOURCES_LIST, Target::List, work)
-            .await?;
-        result.next_cursor = page.next_cursor;
+    let resources = reader.published.counter.resources.as_ref();
+    let cursor = cursor(request);
+    let work = async {
+        match resources {
+            Some(resources) => visible(reader, &**resources, cursor).await,
+            None => page::slice(&[], cursor, PAGE),
+        }
+    };
+    let page = reader
+        .read(methods::RESOURCES_LIST, ReadTarget::List, work)
+        .await?;
+    result.next_cursor = page.next_cursor;
+    if let Some(resources) = resources {
         result.ttl_ms = Some(resources.ttl_ms());
-        result.resources = page
-            .items
-            .into_iter()
-            .map(|item| {
-                let mut resource =
-                    mcp::Resource::new(item.uri, item.name).with_mime_type(item.mime_type);
-                resource.title = item.title;
-                resource.description = item.description;
-                resource
-            })
-            .collect();
     }
+    if cursor.is_none() {
+        result.resources = visible_views(reader);
+    }
+    let items = page.items.into_iter().map(|item| {
+        let mut resource = mcp::Resource::new(item.uri, item.name).with_mime_type(item.mime_type);
+        resource.title = item.title;
+        resource.description = item.description;
+        resource
+    });
+    result.resources.extend(items);
     Ok(result)
 }
 
+/// They come first. Clients that show no views have no use for them.
+fn visible_views(reader: &DataReader<'_>) -> Vec<mcp::Resource> {
+    let capabilities = reader.context.client.capabilities();
+    if !capabilities.as_object().is_some_and(apps::are_shown_with) {
+        return Vec::new();
+    }
+    let may_see =
+        |view: &&kit::View| authorize::may_see_view(reader.published, reader.who(), view).is_ok();
+    let views = views::all(reader.published).into_iter();
+    views.filter(may_see).map(apps::listed).collect()
+}
+
 pub async fn list_templates(
-    reader: &Reader<'_>,
+    reader: &DataReader<'_>,
     request: Option<&mcp::PaginatedRequestParams>,
 ) -> Result<mcp::ListResourceTemplatesResult, ErrorData> {
-    let may_see = |shows: &Shows| authorize::may_see(reader.window, reader.who(), shows.listed);
+    let may_see = |shows: &Shows| authorize::may_see(reader.published, reader.who(), shows.listed);
     let work = async {
-        let templates = reader.window.definitions.templates.iter();
+        let templates = reader.published.definitions.templates.iter();
         let seen = templates.filter(|(shows, _)| may_see(shows));
         let seen: Vec<_> = seen.map(|(_, template)| template.clone()).collect();
         page::slice(&seen, cursor(request), PAGE)
     };
     let page = reader
-        .read(methods::TEMPLATES_LIST, Target::List, work)
+        .read(methods::TEMPLATES_LIST, ReadTarget::List, work)
         .await?;
     Ok(mcp::ListResourceTemplatesResult {
         result_type: Some(ResultType::COMPLETE),
@@ -80,25 +100,28 @@ pub async fn list_templates(
 }
 
 pub async fn read(
-    reader: &Reader<'_>,
+    reader: &DataReader<'_>,
     request: mcp::ReadResourceRequestParams,
 ) -> Result<mcp::ReadResourceResponse, ErrorData> {
     let uris = [request.uri];
     let [uri] = &uris;
-    let resources = reader.window.counter.resources.as_ref();
+    let resources = reader.published.counter.resources.as_ref();
     let work = async {
+        if let Some(view) = views::find(reader.published, uri) {
+            return Ok((apps::contents(view), LIST_TTL_MS));
+        }
         let resources = resources.ok_or_else(authorize::resource_not_found)?;
         let contents = resources.read(&reader.context, uri).await?;
         let contents = contents.ok_or_else(authorize::resource_not_found)?;
-        Ok((contents, resources.ttl_ms()))
+        let body = match contents.body {
+            Body::Text(text) => mcp::ResourceContents::text(text, uri),
+            Body::Blob(blob) => mcp::ResourceContents::blob(blob, uri),
+        };
+        Ok((body.with_mime_type(contents.mime_type), resources.ttl_ms()))
     };
-    let target = Target::Resources(&uris);
+    let target = ReadTarget::Resources(&uris);
     let (contents, ttl_ms) = reader.read(methods::RESOURCES_READ, target, work).await?;
-    let body = match contents.body {
-        Body::Text(text) => mcp::ResourceContents::text(text, uri),
-        Body::Blob(blob) => mcp::ResourceContents::blob(blob, uri),
-    };
-    let mut result = mcp::ReadResourceResult::new(vec![body.with_mime_type(contents.mime_type)]);
+    let mut result = mcp::ReadResourceResult::new(vec![contents]);
     result.ttl_ms = Some(ttl_ms);
     result.cache_scope = Some(mcp::CacheScope::Private);
     result.meta = reader.stamp();
@@ -106,12 +129,12 @@ pub async fn read(
 }
 
 pub async fn complete(
-    reader: &Reader<'_>,
+    reader: &DataReader<'_>,
     request: mcp::CompleteRequestParams,
 ) -> Result<mcp::CompleteResult, ErrorData> {
     let mut result = mcp::CompleteResult::default();
     result.meta = reader.stamp();
-    let question = Question {
+    let question = CompletionQuestion {
         about: match request.r#ref {
             mcp::Reference::Prompt(prompt) => Reference::Prompt(prompt.name),
             mcp::Reference::Resource(template) => Reference::Template(template.uri),
@@ -127,7 +150,7 @@ pub async fn complete(
             .collect(),
     };
     let work = values(reader, &question);
-    let target = Target::Completion(&question.about);
+    let target = ReadTarget::Completion(&question.about);
     let mut values = match reader.read(methods::COMPLETE, target, work).await {
         Ok(values) => values,
         // Clients try what they know of other servers: there are no values.
@@ -145,11 +168,11 @@ pub async fn complete(
 /// The next resources that the caller may see. A cursor can name the last
 /// resource of its page, so pages that end with a hidden one are passed over.
 async fn visible(
-    reader: &Reader<'_>,
+    reader: &DataReader<'_>,
     resources: &dyn Resources,
     cursor: Option<&str>,
 ) -> kit::Result<Page<Resource>> {
-    let may_see = |item: &Resource| authorize::may_list(reader.window, reader.who(), &item.uri);
+    let may_see = |item: &Resource| authorize::may_list(reader.published, reader.who(), &item.uri);
     let mut next_cursor = cursor.map(str::to_owned);
     let mut items = Vec::new();
     for _ in 0..MOST_HIDDEN_PAGES {
@@ -171,8 +194,11 @@ async fn visible(
 
 /// Values for an argument: those that the prompt names itself, else what the
 /// counter finds.
-async fn values(reader: &Reader<'_>, question: &Question) -> kit::Result<Vec<String>> {
-    let counter = &reader.window.counter;
+async fn values(
+    reader: &DataReader<'_>,
+    question: &CompletionQuestion,
+) -> kit::Result<Vec<String>> {
+    let counter = &reader.published.counter;
     if let Reference::Prompt(name) = &question.about {
         let prompt = counter.prompts.iter().find(|prompt| prompt.name == name);
         let (argument, typed) = (&question.argument, &question.typed);

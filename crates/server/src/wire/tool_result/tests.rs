@@ -37,10 +37,10 @@ fn flat_results_are_the_same_text_on_both_paths() {
             through_crate.result_type = None;
         }
         let meta = json!(meta).to_string();
-        let direct = result(structured).members(stateless, Some(meta));
+        let direct = result(structured).members(stateless, Some(meta), true);
         assert_eq!(
             flat_response(&mcp::RequestId::Number(7), &through_crate).unwrap(),
-            in_response("7", &direct.with_short_text().write(true)),
+            direct.in_response("7", true),
         );
     }
 }

@@ -6,8 +6,8 @@ use kit::{Error, Result};
 use tokio::sync::oneshot;
 
 use crate::{
+    locale::pick,
     output::{Look, Styled},
-    reader::pick,
 };
 
 /// A question, in English and Japanese.

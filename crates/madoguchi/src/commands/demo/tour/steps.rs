@@ -5,7 +5,7 @@ use std::path::Path;
 use kit::context::Language;
 use serde_json::{Value, json};
 
-use crate::reader::pick;
+use crate::locale::pick;
 
 pub struct TourStep {
     pub counter: &'static str,

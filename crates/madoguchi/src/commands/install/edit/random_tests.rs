@@ -142,7 +142,7 @@ impl Writer {
 
 fn survives(client: &str, before: &str, comments: &[String]) {
     let client = find(client).unwrap();
-    let ours = |counter| Wanted {
+    let ours = |counter| WantedEntry {
         counter,
         name: client.entry_name(counter),
         entry: json!({ "command": "madoguchi", "args": ["stdio", counter] })

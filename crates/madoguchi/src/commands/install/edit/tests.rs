@@ -7,20 +7,20 @@ use super::{
 
 const ALL: &[&str] = &["cinema", "rooms", "todo"];
 
-fn wanted(client: &Client, counter: &'static str, value: Value) -> Wanted {
-    Wanted {
+fn wanted(client: &Client, counter: &'static str, value: Value) -> WantedEntry {
+    WantedEntry {
         counter,
         name: client.entry_name(counter),
         entry: value.as_object().unwrap().clone(),
     }
 }
 
-fn stdio(client: &Client, counter: &'static str) -> Wanted {
+fn stdio(client: &Client, counter: &'static str) -> WantedEntry {
     let value = json!({ "command": "/usr/bin/madoguchi", "args": ["stdio", counter] });
     wanted(client, counter, value)
 }
 
-fn added(client: &Client, text: &str, wanted: &[Wanted]) -> Added {
+fn added(client: &Client, text: &str, wanted: &[WantedEntry]) -> Added {
     add(client, text, wanted, false).unwrap_or_else(|error| panic!("{error:?}"))
 }
 

@@ -4,10 +4,10 @@ use super::*;
 
 const BY_HAND: &str = "Do it by hand.";
 
-fn appended(texts: &Texts, more: &str) -> Result<(Next, Backup, ())> {
+fn appended(texts: &Texts, more: &str) -> Result<(FileChange, Backup, ())> {
     let text = texts.file.clone().unwrap_or_default();
     let backup = texts.file.clone().map_or(Backup::Keep, Backup::Save);
-    Ok((Next::Write(text + more), backup, ()))
+    Ok((FileChange::Write(text + more), backup, ()))
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn backups_are_saved_kept_and_removed() {
     let backup = backup_path(&path);
     let write = |text: &str, backup: fn() -> Backup| {
         update(&path, true, BY_HAND, |_| {
-            Ok((Next::Write(text.into()), backup(), ()))
+            Ok((FileChange::Write(text.into()), backup(), ()))
         })
         .unwrap();
     };
@@ -127,14 +127,14 @@ fn backups_are_saved_kept_and_removed() {
     assert_eq!(fs::read_to_string(&backup).unwrap(), "1");
     update(&path, true, BY_HAND, |texts| {
         assert_eq!(texts.backup.as_deref(), Some("1"));
-        Ok((Next::Keep, Backup::Remove, ()))
+        Ok((FileChange::Keep, Backup::Remove, ()))
     })
     .unwrap();
     assert!(backup.exists(), "nothing changes if the file does not");
     write("1", || Backup::Remove);
     assert!(!backup.exists());
     update(&path, true, BY_HAND, |_| {
-        Ok((Next::Delete, Backup::Keep, ()))
+        Ok((FileChange::Delete, Backup::Keep, ()))
     })
     .unwrap();
     assert!(!path.exists());

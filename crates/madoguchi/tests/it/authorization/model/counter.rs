@@ -176,7 +176,9 @@ pub fn counter(name: &'static str, store: &Arc<dyn Store>, log: &Arc<Log>) -> Co
             server_name: name,
             version: "1",
             title: "Model",
+            japanese_title: "Model",
             summary: "Tools that count their executions.",
+            japanese_summary: "",
             description: "Tools of a test.",
             instructions: "",
             lists_change: false,
@@ -186,11 +188,13 @@ pub fn counter(name: &'static str, store: &Arc<dyn Store>, log: &Arc<Log>) -> Co
         tools: tools.collect(),
         prompts: super::reads::prompts(),
         resources: Some(Arc::new(super::reads::Shown)),
+        views: &[],
         files: None,
         store: Some(Arc::clone(store)),
         demo: None,
         import: None,
         export: None,
+        page: None,
         background: None,
     }
 }

@@ -4,13 +4,13 @@ use std::{future::ready, sync::Arc};
 
 use desk::{
     methods::{self, Method},
-    stations::authorize::Target,
+    stations::authorize::ReadTarget,
 };
 use kit::{
     BoxFuture, Context, Result,
     page::Page,
     prompt::{Prompt, Rendered},
-    resource::{Contents, Question, Reference, Resource, Resources, Shows, Template},
+    resource::{CompletionQuestion, Contents, Reference, Resource, Resources, Shows, Template},
 };
 
 /// One thing to read.
@@ -76,11 +76,11 @@ impl Readable {
         &'a self,
         uris: &'a [String],
         reference: Option<&'a Reference>,
-    ) -> Target<'a> {
+    ) -> ReadTarget<'a> {
         match (self.kind, reference) {
-            (Kind::Resource, _) => Target::Resources(uris),
-            (_, Some(reference)) => Target::Completion(reference),
-            (_, None) => Target::Prompt(self.what),
+            (Kind::Resource, _) => ReadTarget::Resources(uris),
+            (_, Some(reference)) => ReadTarget::Completion(reference),
+            (_, None) => ReadTarget::Prompt(self.what),
         }
     }
 }
@@ -124,7 +124,7 @@ impl Resources for Shown {
     fn complete<'a>(
         &'a self,
         _: &'a Context,
-        _: &'a Question,
+        _: &'a CompletionQuestion,
     ) -> BoxFuture<'a, Result<Vec<String>>> {
         Box::pin(ready(Ok(Vec::new())))
     }

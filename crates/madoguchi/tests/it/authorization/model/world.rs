@@ -16,7 +16,7 @@ use desk::{
     stations::identify::Credentials,
 };
 use jiff::Timestamp;
-use kit::{Context, Error, Reply, Sql, Store, context::NoClient, sql::Budget, time::Clock};
+use kit::{Context, Error, Sql, Store, context::NoClient, sql::Budget, time::Clock};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -121,7 +121,7 @@ impl World {
     /// A call from its client's first byte to its answer.
     fn begin<'a>(&'a self, call: &'a Call, desk: usize) -> Begun<'a> {
         let desk = &self.desks[desk];
-        let window = desk.window(COUNTERS[call.counter]).unwrap();
+        let served = desk.counter(COUNTERS[call.counter]).unwrap();
         let told = Arc::new(Told::default());
         let client = Arc::new(Client {
             prompt: call.prompt,
@@ -131,7 +131,7 @@ impl World {
         let (cancel, credentials) = (CancellationToken::new(), self.credentials(call.who));
         let token = cancel.clone();
         let future = async move {
-            let admitted = desk.admit(window, &credentials, "tools/call").await?;
+            let admitted = desk.admit(served, &credentials, "tools/call").await?;
             let call = ToolCall {
                 admitted,
                 name: call.name.to_owned(),
@@ -140,7 +140,7 @@ impl World {
                 cancel: token,
                 language: None,
             };
-            desk.call(window, call).await
+            desk.call(served, call).await
         };
         Begun {
             future: Box::pin(future),
@@ -353,10 +353,10 @@ impl World {
         readable: &Readable,
     ) -> ReadSeen {
         let desk = &self.desks[desk];
-        let window = desk.window(COUNTERS[counter]).unwrap();
+        let served = desk.counter(COUNTERS[counter]).unwrap();
         let credentials = self.credentials(who);
         let method = readable.method();
-        let Ok(admitted) = desk.admit(window, &credentials, method.name).await else {
+        let Ok(admitted) = desk.admit(served, &credentials, method.name).await else {
             return ReadSeen {
                 call: None,
                 began: false,
@@ -377,7 +377,7 @@ impl World {
             began.fetch_add(1, Ordering::SeqCst);
             Ok(())
         };
-        let result = desk.read(window, &request, work).await;
+        let result = desk.read(served, &request, work).await;
         ReadSeen {
             call: Some(context.call.to_string()),
             began: began.load(Ordering::SeqCst) > 0,
@@ -431,8 +431,10 @@ fn answered(answer: Result<Answer, Refusal>) -> Answered {
         Ok(answer) => Answered {
             call: Some(answer.call.to_string()),
             result: match answer.result {
-                Ok(Reply::Structured(json)) => Ok(json.parse().unwrap()),
-                Ok(other) => panic!("{other:?}"),
+                Ok(reply) => match reply.json() {
+                    Some(json) => Ok(json.parse().unwrap()),
+                    None => panic!("{reply:?}"),
+                },
                 Err(Error { code, .. }) => Err(code.into_owned()),
             },
         },

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     model::{
         mentions::MAX_MENTIONS,
-        message::{Head, Line},
+        message::{IndexedLine, MessageLine},
         names::{SYSTEM, canonical},
     },
     store::messages::MessageRef,
@@ -141,7 +141,7 @@ impl Index {
     fn read_archive(&mut self, archive: &File) -> io::Result<()> {
         let mut segment = std::mem::take(&mut self.archive);
         let result = segment.read_on(archive, |line| {
-            Ok(match Head::parse(line) {
+            Ok(match IndexedLine::parse(line) {
                 Some(head) => {
                     self.note(&head);
                     Verdict::Message
@@ -160,7 +160,7 @@ impl Index {
         let mut at_start = self.log.end() == 0 && self.archive.count() > 0;
         let mut segment = std::mem::take(&mut self.log);
         let result = segment.read_on(log, |line| {
-            let Some(head) = Head::parse(line) else {
+            let Some(head) = IndexedLine::parse(line) else {
                 return Ok(Verdict::Damaged);
             };
             if std::mem::take(&mut at_start) {
@@ -181,7 +181,7 @@ impl Index {
         result
     }
 
-    fn note(&mut self, head: &Head<'_>) {
+    fn note(&mut self, head: &IndexedLine<'_>) {
         let number = u32::try_from(self.count()).unwrap_or(u32::MAX);
         let author_name = canonical(&head.agent_name);
         let author = self.author(&author_name);
@@ -293,7 +293,7 @@ impl Index {
         agent: &str,
         client_id: &str,
         files: &Files,
-    ) -> io::Result<Option<Line>> {
+    ) -> io::Result<Option<MessageLine>> {
         let wanted = self.client_key(agent, client_id);
         let mut reader = self.reader(files);
         for (back, candidate) in self.client_ids.iter(0).rev().enumerate() {

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     errors,
-    model::message::{Glance, Line},
-    store::messages::{Filling, Page, Pick, Start},
+    model::message::{MessageLine, SearchedLine},
+    store::messages::{FilledPage, Page, Pick, Start},
 };
 
 /// A message may be older than those written before it, by another clock. After so
@@ -102,7 +102,10 @@ impl Log {
                 while goes_on && number > from {
                     number -= 1;
                     let text = reader.text(number)?.unwrap_or_default();
-                    goes_on = visit(number, Glance::parse(text).and_then(|line| line.time()));
+                    goes_on = visit(
+                        number,
+                        SearchedLine::parse(text).and_then(|line| line.time()),
+                    );
                 }
                 Ok(())
             })?;
@@ -119,14 +122,14 @@ fn read_page(
     from: usize,
     until: Result<usize, usize>,
 ) -> io::Result<Page> {
-    let only = Only {
+    let only = LineFilter {
         mentioning: pick.mentions_of.as_deref(),
         before: match pick.start {
             Start::BeforeTime(time) => Some(time),
             _ => None,
         },
         since: pick.since,
-        ..Only::default()
+        ..LineFilter::default()
     };
     let read = match &pick.mentions_of {
         None => {
@@ -159,7 +162,7 @@ fn read_page(
 
 /// Which of the candidates are meant.
 #[derive(Clone, Copy, Default)]
-pub struct Only<'a> {
+pub struct LineFilter<'a> {
     pub mentioning: Option<&'a str>,
     /// Without the messages before a number that mention an agent.
     pub without_mentions: Option<(&'a str, usize)>,
@@ -169,8 +172,8 @@ pub struct Only<'a> {
     pub since: Option<Timestamp>,
 }
 
-impl Only<'_> {
-    fn is_meant(&self, number: usize, line: &Line) -> bool {
+impl LineFilter<'_> {
+    fn is_meant(&self, number: usize, line: &MessageLine) -> bool {
         let is_before = |time| line.time().is_some_and(|sent| sent < time);
         let is_since = |time| line.time().is_some_and(|sent| sent >= time);
         let is_left = |(agent, before)| number >= before || !line.mentions(agent);
@@ -189,13 +192,13 @@ pub fn read_each(
     files: &Files,
     numbers: impl Iterator<Item = usize>,
     limit: usize,
-    only: Only<'_>,
-) -> io::Result<Filling> {
-    let mut filling = Filling::new(limit);
+    only: LineFilter<'_>,
+) -> io::Result<FilledPage> {
+    let mut filling = FilledPage::new(limit);
     let mut reader = index.reader(files);
     for number in numbers {
         let text = reader.text(number)?.unwrap_or_default();
-        let line = Line::parse(text).filter(|line| only.is_meant(number, line));
+        let line = MessageLine::parse(text).filter(|line| only.is_meant(number, line));
         if let Some(line) = line
             && !filling.add(number, text, line)
         {

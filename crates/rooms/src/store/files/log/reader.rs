@@ -4,7 +4,7 @@ use std::{fs::File, io, path::Path};
 
 use super::segment::{self, Segment};
 use crate::{
-    model::message::{Head, Line},
+    model::message::{IndexedLine, MessageLine},
     store::files::dir::{self, ARCHIVE, LOG},
 };
 
@@ -58,11 +58,11 @@ impl Reader<'_> {
     }
 
     pub fn is_at(&mut self, number: usize, id: &str) -> io::Result<bool> {
-        let head = self.text(number)?.and_then(Head::parse);
+        let head = self.text(number)?.and_then(IndexedLine::parse);
         Ok(head.is_some_and(|head| head.id == id))
     }
 
-    pub fn line(&mut self, number: usize) -> io::Result<Option<Line>> {
-        Ok(self.text(number)?.and_then(Line::parse))
+    pub fn line(&mut self, number: usize) -> io::Result<Option<MessageLine>> {
+        Ok(self.text(number)?.and_then(MessageLine::parse))
     }
 }

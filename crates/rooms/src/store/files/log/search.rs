@@ -6,7 +6,7 @@ use super::{Log, pages::LOOKED_AT_ONCE};
 use crate::{
     model::{
         answer_size::bytes_in_answer,
-        message::{Glance, Line},
+        message::{MessageLine, SearchedLine},
     },
     store::searching::{Hit, Search, SearchHits},
 };
@@ -44,8 +44,8 @@ impl Log {
             })?;
             let numbers = (until..first).rev();
             for (text, number) in texts.split(|byte| *byte == b'\n').zip(numbers) {
-                let fits = Glance::parse(text).is_some_and(|glance| search.fits(&glance));
-                let Some(mut line) = fits.then(|| Line::parse(text)).flatten() else {
+                let fits = SearchedLine::parse(text).is_some_and(|glance| search.fits(&glance));
+                let Some(mut line) = fits.then(|| MessageLine::parse(text)).flatten() else {
                     continue;
                 };
                 newest = line

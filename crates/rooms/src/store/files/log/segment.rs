@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::packed::make_space;
-use crate::{model::message::Head, store::files::dir::Stamp};
+use crate::{model::message::IndexedLine, store::files::dir::Stamp};
 
 /// The most messages of a block,
 const BLOCK_MESSAGES: usize = 128;
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', &self.bytes) {
             let text = self.bytes.get(start..end).unwrap_or_default();
-            if !block.is_mixed || !is_blank(text) && Head::parse(text).is_some() {
+            if !block.is_mixed || !is_blank(text) && IndexedLine::parse(text).is_some() {
                 self.lines.push(start..end);
             }
             start = end + 1;

@@ -9,13 +9,14 @@ use std::{
 };
 
 use jiff::Timestamp;
+use kit::durable;
 
 use super::{
     index::{Files, Index},
     segment::{Reader, Segment, copy_range},
 };
 use crate::{
-    model::message::Head,
+    model::message::IndexedLine,
     store::files::{
         dir::{self, ARCHIVE, LOG, Stamp},
         original_lock::OriginalLock,
@@ -53,7 +54,7 @@ pub fn mend(directory: &Path, index: &mut Index, files: &Files) -> io::Result<()
     if let Some(log) = &files.log
         && let Some(tail) = tail_of(log, &index.log)?
     {
-        if Head::parse(&tail).is_none() {
+        if IndexedLine::parse(&tail).is_none() {
             let now = Timestamp::now();
             let name = format!("{TORN}{}.jsonl", now.as_millisecond());
             dir::replace(directory, &name, &tail, true)?;
@@ -83,7 +84,7 @@ pub fn tail_of(mut file: &File, segment: &Segment) -> io::Result<Option<Vec<u8>>
 /// Completes a message that only lacks its line end; removes anything else.
 fn finish(path: &Path, segment: &Segment, tail: &[u8]) -> io::Result<()> {
     let mut file = dir::open(path, OpenOptions::new().append(true))?;
-    if Head::parse(tail).is_some() {
+    if IndexedLine::parse(tail).is_some() {
         file.write_all(b"\n")?;
     } else {
         file.set_len(segment.end())?;
@@ -146,7 +147,7 @@ pub fn clear(directory: &Path) -> io::Result<()> {
     for name in torn_files(directory) {
         fs::remove_file(directory.join(name))?;
     }
-    dir::sync_directory(directory)
+    durable::sync_directory(directory)
 }
 
 /// Appends whole lines and waits until they are on the disk; on failure the log
@@ -158,15 +159,19 @@ pub fn append(directory: &Path, bytes: &[u8], told: impl Fn(Stamp)) -> io::Resul
     let before = Stamp::of(&file.metadata()?);
     // So that the watcher does not take this for another process's write.
     told(before.grown_by(bytes.len() as u64));
-    let written = file.write_all(bytes).and_then(|()| file.sync_data());
-    if let Err(error) = written {
+    let mut write = || {
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        match is_new {
+            true => durable::sync_directory(directory),
+            false => Ok(()),
+        }
+    };
+    let written = write();
+    if written.is_err() {
         file.set_len(before.length)?;
-        return Err(error);
     }
-    if is_new {
-        dir::sync_directory(directory)?;
-    }
-    Ok(())
+    written
 }
 
 /// Adds what another program wrote to the old log after it was copied. That program may
@@ -193,5 +198,5 @@ fn archive(directory: &Path, log: &File, range: Range<u64>) -> io::Result<()> {
         file.set_len(before)?;
         return Err(error);
     }
-    dir::sync_directory(directory)
+    durable::sync_directory(directory)
 }

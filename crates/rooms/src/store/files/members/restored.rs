@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     model::{
         members::{Activities, Presence, Status, User},
-        message::{Glance, written},
+        message::{SearchedLine, written},
         names::{SYSTEM, canonical},
         reads::Reads,
     },
@@ -42,7 +42,7 @@ pub fn members(
     let oldest = index.count().saturating_sub(LOOKED_THROUGH);
     for number in (oldest..index.count()).rev() {
         let text = reader.text(number)?.unwrap_or_default();
-        let Some(line) = Glance::parse(text) else {
+        let Some(line) = SearchedLine::parse(text) else {
             continue;
         };
         let name = canonical(&line.agent_name);

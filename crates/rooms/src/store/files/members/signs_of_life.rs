@@ -57,12 +57,11 @@ impl Members {
         agents: impl Iterator<Item = &'a str>,
         now: Timestamp,
     ) -> Result<()> {
-        let known = self.activities()?;
+        let (known, members) = (self.activities()?, self.load()?);
         let mut activities = None;
         let mut back = Vec::new();
         for agent in agents {
             remember(&mut self.local().heard, agent, now);
-            let members = self.load()?;
             let Some(user) = members.users.get(agent) else {
                 continue;
             };

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     model::{
-        message::{Glance, written},
+        message::{SearchedLine, written},
         names,
         registry::{Registry, RoomEntry},
     },
@@ -119,7 +119,7 @@ fn first_message(directory: &Path) -> Option<String> {
         let mut beginning = Vec::new();
         file.take(BEGINNING).read_to_end(&mut beginning).ok()?;
         let mut lines = beginning.split(|byte| *byte == b'\n');
-        let time = lines.find_map(|line| Glance::parse(line)?.time())?;
+        let time = lines.find_map(|line| SearchedLine::parse(line)?.time())?;
         Some(written(time))
     })
 }

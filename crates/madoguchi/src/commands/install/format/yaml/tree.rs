@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::super::text::Problem;
 
 pub struct Node {
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Lines and columns start at 0. Columns count characters.
     pub line: usize,
     pub column: usize,
@@ -14,7 +14,7 @@ pub struct Node {
     pub last_column: usize,
 }
 
-pub enum Kind {
+pub enum NodeKind {
     Scalar(Value),
     List(Vec<Node>),
     Map {
@@ -65,8 +65,8 @@ impl<'i> Reader<'i> {
 
     fn node(&mut self, event: Event<'i>, span: Span) -> Result<Node, Problem> {
         let (kind, end) = match event {
-            Event::Scalar(text, style, _, _) => (Kind::Scalar(scalar(&text, style)), span.end),
-            Event::Alias(anchor) => (Kind::Scalar(format!("*{anchor}").into()), span.end),
+            Event::Scalar(text, style, _, _) => (NodeKind::Scalar(scalar(&text, style)), span.end),
+            Event::Alias(anchor) => (NodeKind::Scalar(format!("*{anchor}").into()), span.end),
             Event::SequenceStart(..) => self.list(span)?,
             Event::MappingStart(..) => self.map(span)?,
             _ => return Err(Problem::Form("It is not a YAML mapping.".into())),
@@ -87,7 +87,7 @@ impl<'i> Reader<'i> {
         })
     }
 
-    fn list(&mut self, span: Span) -> Result<(Kind, Marker), Problem> {
+    fn list(&mut self, span: Span) -> Result<(NodeKind, Marker), Problem> {
         let (mut items, mut end) = (Vec::new(), span.end);
         while let Some((event, at)) = self.next()? {
             if event == Event::SequenceEnd {
@@ -100,10 +100,10 @@ impl<'i> Reader<'i> {
             end = later(end, &item);
             items.push(item);
         }
-        Ok((Kind::List(items), end))
+        Ok((NodeKind::List(items), end))
     }
 
-    fn map(&mut self, span: Span) -> Result<(Kind, Marker), Problem> {
+    fn map(&mut self, span: Span) -> Result<(NodeKind, Marker), Problem> {
         let (mut pairs, mut end) = (Vec::new(), span.end);
         let is_flow = self.starts_with(span, '{');
         while let Some((event, at)) = self.next()? {
@@ -121,7 +121,7 @@ impl<'i> Reader<'i> {
             end = later(later(end, &key), &value);
             pairs.push((key, value));
         }
-        Ok((Kind::Map { pairs, is_flow }, end))
+        Ok((NodeKind::Map { pairs, is_flow }, end))
     }
 
     fn starts_with(&self, span: Span, bracket: char) -> bool {
@@ -145,7 +145,7 @@ fn later(end: Marker, node: &Node) -> Marker {
 
 impl Node {
     pub fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar(Value::Null))
+        matches!(&self.kind, NodeKind::Scalar(Value::Null))
     }
 
     /// A value that is left out. The parser places it where the next token starts.
@@ -155,30 +155,30 @@ impl Node {
 
     pub fn pairs(&self) -> &[(Node, Node)] {
         match &self.kind {
-            Kind::Map { pairs, .. } => pairs,
+            NodeKind::Map { pairs, .. } => pairs,
             _ => &[],
         }
     }
 
     pub fn is_block_map(&self) -> bool {
-        matches!(&self.kind, Kind::Map { is_flow: false, .. })
+        matches!(&self.kind, NodeKind::Map { is_flow: false, .. })
     }
 
     pub fn is_empty_flow_map(&self) -> bool {
-        matches!(&self.kind, Kind::Map { is_flow: true, pairs } if pairs.is_empty())
+        matches!(&self.kind, NodeKind::Map { is_flow: true, pairs } if pairs.is_empty())
     }
 
     pub fn get(&self, name: &str) -> Option<&(Node, Node)> {
         let is_it =
-            |key: &Node| matches!(&key.kind, Kind::Scalar(Value::String(key)) if key == name);
+            |key: &Node| matches!(&key.kind, NodeKind::Scalar(Value::String(key)) if key == name);
         self.pairs().iter().find(|(key, _)| is_it(key))
     }
 
     pub fn json(&self) -> Value {
         match &self.kind {
-            Kind::Scalar(value) => value.clone(),
-            Kind::List(items) => items.iter().map(Self::json).collect(),
-            Kind::Map { pairs, .. } => {
+            NodeKind::Scalar(value) => value.clone(),
+            NodeKind::List(items) => items.iter().map(Self::json).collect(),
+            NodeKind::Map { pairs, .. } => {
                 let pairs = pairs.iter().map(|(key, value)| {
                     let key = match key.json() {
                         Value::String(key) => key,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use desk::{
-    Desk, Settings, audit, keys, ledger,
+    Desk, Settings, audit, keys,
     state::{DeskState, OpenState, Secret},
+    tables::TABLES,
 };
 use jiff::Timestamp;
 use kit::{Sql, Store, sql::Budget, time::Clock};
@@ -54,12 +55,7 @@ fn settings(case: &Case) -> Settings {
 /// Brings a new database up to date.
 pub async fn prepare(scratch: &Scratch) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
-    for migrations in [
-        kit::usage::MIGRATIONS,
-        ledger::MIGRATIONS,
-        kit::lease::MIGRATIONS,
-        counter::MIGRATIONS,
-    ] {
+    for migrations in TABLES.into_iter().chain([counter::MIGRATIONS]) {
         store.migrate(migrations).await.unwrap();
     }
     store

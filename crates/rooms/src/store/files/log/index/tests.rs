@@ -28,7 +28,7 @@ fn check(index: &Index, files: &Files, count: usize) {
     let there: Vec<usize> = (0..count).step_by(13).chain([count - 1]).collect();
     for number in there.iter().rev().chain(&there) {
         let read = reader.line(*number).unwrap().unwrap();
-        assert_eq!(read, Line::parse(line(*number).as_bytes()).unwrap());
+        assert_eq!(read, MessageLine::parse(line(*number).as_bytes()).unwrap());
         assert_eq!(index.find(&read.id, files).unwrap(), Some(*number));
         if let Some(client_id) = &read.client_message_id {
             let found = index.find_client_id(&read.agent_name, client_id, files);
