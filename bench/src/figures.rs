@@ -94,6 +94,9 @@ pub fn number(value: f64) -> String {
 }
 
 fn thousands(text: &str) -> String {
+    if let Some(positive) = text.strip_prefix('-') {
+        return format!("-{}", thousands(positive));
+    }
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
@@ -127,4 +130,20 @@ pub fn spread(ratios: &[f64]) -> String {
 
 pub fn megabytes(kilobytes: f64) -> String {
     format!("{} MB", number(kilobytes / 1024.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (value, text) in [
+            (-177.0, "-177"),
+            (-1234.0, "-1,234"),
+            (1_234_567.0, "1,234,567"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
 }

@@ -2,14 +2,14 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::TcpStream,
 };
 
 const HEADERS: usize = 32;
 
-pub struct Connection {
-    stream: TcpStream,
+pub struct Connection<S = TcpStream> {
+    stream: S,
     /// What has arrived of the current answer.
     received: Vec<u8>,
     body: Vec<u8>,
@@ -38,11 +38,24 @@ impl Connection {
     /// Uses a connection that is open already.
     pub fn over(stream: TcpStream) -> Result<Self> {
         stream.set_nodelay(true)?;
-        Ok(Self {
+        Ok(Self::on(stream))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// Uses any stream of bytes, such as one under TLS.
+    pub fn on(stream: S) -> Self {
+        Self {
             stream,
             received: Vec::with_capacity(16 * 1024),
             body: Vec::new(),
-        })
+        }
+    }
+
+    /// Sends a request and reads nothing of its answer.
+    pub async fn send_only(&mut self, request: &[u8]) -> Result<()> {
+        self.stream.write_all(request).await?;
+        Ok(self.stream.flush().await?)
     }
 
     /// Sends a whole request and returns the body of its answer, which must have
@@ -75,6 +88,7 @@ impl Connection {
 
     async fn send(&mut self, request: &[u8]) -> Result<Head> {
         self.stream.write_all(request).await?;
+        self.stream.flush().await?;
         self.received.clear();
         loop {
             self.read_more().await?;

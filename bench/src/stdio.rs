@@ -21,8 +21,8 @@ use crate::{
 /// The slow ones are started once for so many starts of ours.
 const SLOW_SHARE: usize = 4;
 const GRACE: Duration = Duration::from_secs(2);
-pub const GOAL_MS: f64 = 10.0;
-const GOAL_MB: f64 = 15.0;
+pub const GOAL_MS: f64 = 5.0;
+const GOAL_MB: f64 = 12.0;
 
 /// Times in milliseconds, memory in kB.
 pub struct Start {
@@ -129,8 +129,8 @@ fn report(contestants: &[Contestant], measured: &[Vec<Start>]) {
 
     let (ms, mb) = (time(ours), memory(ours) / 1024.0);
     let mut goals = Goals::default();
-    goals.under_ms("stdio start under 10 ms", ms, GOAL_MS);
+    goals.under_ms("stdio start under 5 ms", ms, GOAL_MS);
     let here = format!("{} MB", number(mb));
-    goals.add("stdio memory under 15 MB", here, mb < GOAL_MB);
+    goals.add("stdio memory under 12 MB", here, mb < GOAL_MB);
     goals.print();
 }

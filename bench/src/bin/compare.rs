@@ -180,10 +180,31 @@ fn goals(turns: &Turns) {
         _ => Vec::new(),
     };
     let mut goals = Goals::default();
-    let rmcp = against(Contestant::Madoguchi, Contestant::PlainRmcp);
-    let met = median(rmcp.iter().copied()) <= 1.5;
-    goals.add("at most 1.5 × the CPU of plain rmcp", spread(&rmcp), met);
-    for (other, least) in [(Contestant::FastMcp, 40.0), (Contestant::TypeScript, 12.0)] {
+    for (what, one, base, most) in [
+        (
+            "at most 1.8 × the CPU of bare axum",
+            Contestant::Madoguchi,
+            Contestant::Bare,
+            1.8,
+        ),
+        (
+            "at most 0.7 × the CPU of plain rmcp",
+            Contestant::Madoguchi,
+            Contestant::PlainRmcp,
+            0.7,
+        ),
+        (
+            "a read from SQLite: at most 1.5 × the CPU of the call that does nothing",
+            Contestant::Cinema,
+            Contestant::Madoguchi,
+            1.5,
+        ),
+    ] {
+        let here = against(one, base);
+        let met = median(here.iter().copied()) <= most;
+        goals.add(what, spread(&here), met);
+    }
+    for (other, least) in [(Contestant::FastMcp, 100.0), (Contestant::TypeScript, 30.0)] {
         let here = against(other, Contestant::Madoguchi);
         let name = other.name();
         let goal = format!("at least {least} × the calls per CPU second of {name}");

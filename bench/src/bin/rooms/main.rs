@@ -4,7 +4,6 @@
 mod agent;
 mod disk;
 mod latencies;
-mod logs;
 mod pages;
 mod programs;
 mod sends;

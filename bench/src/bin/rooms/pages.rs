@@ -7,6 +7,7 @@ use bench::{
     figures::{Table, number, yes_or_no},
     load::Outcome,
     places::Places,
+    room_logs,
     wire::Verdict,
 };
 use kit::Counter;
@@ -15,7 +16,6 @@ use tokio::runtime;
 
 use crate::{
     latencies::Latencies,
-    logs,
     sends::{call, settings},
 };
 
@@ -38,13 +38,13 @@ struct Place {
 
 pub fn measure(places: &Places, rounds: usize) -> Result<()> {
     let directory = places.fresh()?;
-    logs::write(
+    room_logs::write(
         directory.path(),
         &ROOMS.map(|(room, count)| (room.to_owned(), count)),
     )?;
     let mut settings = settings(directory.path());
     settings.max_messages = MAX_MESSAGES.try_into()?;
-    let counter = rooms::counter(settings);
+    let counter = rooms::counter(settings, None);
     let table = runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
@@ -134,7 +134,7 @@ async fn turn(call: impl AsyncFn() -> Result<()>) -> Result<Outcome> {
 async fn page(counter: &Counter, room: &str, count: usize, offset: usize) -> Result<()> {
     let arguments = json!({"roomName": room, "limit": PAGE, "offset": offset});
     let answer = call(counter, "get_messages", arguments).await?;
-    let newest = logs::id(room, count - 1 - offset);
+    let newest = room_logs::id(room, count - 1 - offset);
     ensure!(answer["count"] == PAGE, "{}", answer["count"]);
     ensure!(answer["messages"][0]["id"] == newest, "not {newest}");
     Ok(())

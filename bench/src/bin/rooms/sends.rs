@@ -88,7 +88,7 @@ fn take_turn(places: &Places, turn: Turn, time: Duration) -> Result<Outcome> {
         .enable_all()
         .build()?
         .block_on(async {
-            let counter = Arc::new(rooms::counter(settings));
+            let counter = Arc::new(rooms::counter(settings, None));
             call(&counter, "create_room", json!({"roomName": ROOM})).await?;
             for sender in 0..senders {
                 let enter = json!({"roomName": ROOM, "agentName": format!("agent{sender}")});
@@ -130,7 +130,7 @@ async fn send(counter: &Arc<Counter>, senders: usize, time: Duration) -> Result<
 
 /// Whoever opens the directory next finds every message that was answered.
 async fn verify(directory: &Path, sent: u64) -> Result<()> {
-    let counter = rooms::counter(settings(directory));
+    let counter = rooms::counter(settings(directory), None);
     let listed = call(&counter, "list_rooms", json!({})).await?;
     let kept = listed["rooms"][0]["messageCount"].as_u64();
     ensure!(kept == Some(sent), "{sent} messages sent, {kept:?} kept");

@@ -6,10 +6,8 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use bench::places::Places;
+use bench::{places::Places, project::Projects};
 use serde_json::{Value, json};
-
-use crate::projects::Projects;
 
 /// Tasks or decisions: a program takes part in one or both.
 #[derive(Clone, Copy, PartialEq, Eq)]

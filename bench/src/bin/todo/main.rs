@@ -3,9 +3,6 @@
 //! stdio.
 
 mod jobs;
-mod projects;
-mod session;
-mod writer;
 
 use std::{
     fs::File,
@@ -20,15 +17,13 @@ use bench::{
     load::Outcome,
     places::Places,
     process,
+    project::{self, Projects},
+    session::Session,
     wire::Verdict,
 };
 use clap::Parser;
 
-use crate::{
-    jobs::{ALL, Call, Job},
-    projects::Projects,
-    session::Session,
-};
+use crate::jobs::{ALL, Call, Job};
 
 #[derive(Parser)]
 struct Cli {
@@ -54,7 +49,7 @@ fn main() -> Result<()> {
     ensure!(cli.rounds > 0 && cli.starts > 0, "at least one");
     let places = Places::new(&cli.madoguchi)?;
     let scratch = places.fresh()?;
-    let projects = projects::write(&scratch.path().canonicalize()?)?;
+    let projects = project::write(&scratch.path().canonicalize()?)?;
     let before = process::load_average()?;
     let mut goals = Goals::default();
     let starts = starts(&places, &projects, cli.starts, &mut goals)?;

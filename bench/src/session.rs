@@ -8,8 +8,9 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use bench::process::{self, Memory};
 use serde_json::{Value, json};
+
+use crate::process::{self, Memory};
 
 pub struct Session {
     child: Child,
@@ -71,13 +72,18 @@ impl Session {
 
     /// The text of a good answer, and how long it took.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<(String, Duration)> {
-        let asked = Instant::now();
-        let params = json!({ "name": tool, "arguments": arguments });
-        let answer = self.request("tools/call", &params)?;
-        let took = asked.elapsed();
+        let (answer, took) = self.result(tool, arguments)?;
         ensure!(answer["isError"] != true, "{tool}: {answer}");
         let text = answer["content"][0]["text"].as_str().unwrap_or_default();
         Ok((text.to_owned(), took))
+    }
+
+    /// The whole result, good or bad, and how long it took.
+    pub fn result(&mut self, tool: &str, arguments: &Value) -> Result<(Value, Duration)> {
+        let asked = Instant::now();
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.request("tools/call", &params)?;
+        Ok((answer, asked.elapsed()))
     }
 
     pub fn since_start(&self) -> Duration {

@@ -2,14 +2,15 @@
 //! context, 998 decisions and 8,000 other notes of 4 KB each. The 999th is what
 //! is created.
 
+mod writer;
+
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
 use anyhow::Result;
-
-use crate::writer::Writer;
+use writer::Writer;
 
 pub const TASKS: usize = 998;
 pub const NOTES: usize = 8000;
@@ -26,10 +27,15 @@ pub fn write(root: &Path) -> Result<Projects> {
         backlog: root.join("backlog"),
         adrs: root.join("adrs"),
     };
-    madoguchi(&projects.madoguchi.join(".todo"))?;
+    write_ours(&projects.madoguchi)?;
     backlog(&projects.backlog.join("backlog"))?;
     adrs(&projects.adrs)?;
     Ok(projects)
+}
+
+/// Ours alone.
+pub fn write_ours(root: &Path) -> Result<()> {
+    madoguchi(&root.join(".todo"))
 }
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<()> {
