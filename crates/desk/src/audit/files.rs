@@ -220,11 +220,15 @@ impl AuditStore for Files {
             Some(mut file) => {
                 let last = match segment == CHECKPOINTS || self.is_live(segment)? {
                     true => last_bytes(&mut file).map(|(bytes, _)| bytes),
-                    // Its last seconds may not have been on disk.
-                    false => fs::read(&path).map(|mut bytes| {
-                        bytes.truncate(whole_lines(&bytes));
-                        bytes
-                    }),
+                    // Its last seconds may not have been on disk. Another process may
+                    // have sealed and compressed it meanwhile: what is open can be read.
+                    false => {
+                        let mut bytes = Vec::new();
+                        file.read_to_end(&mut bytes).map(|_| {
+                            bytes.truncate(whole_lines(&bytes));
+                            bytes
+                        })
+                    }
                 };
                 Some(last.map_err(|error| unusable(&path, error))?)
             }

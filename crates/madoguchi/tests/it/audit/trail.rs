@@ -251,7 +251,6 @@ fn processes_on_one_directory_each_have_a_chain_of_their_own() {
         (&report["segments"], &report["live"]),
         (&json!(4), &json!(0))
     );
-    assert_eq!(trail.segments().len(), 4);
     assert_eq!(trail.calls().len(), 80);
 }
 
