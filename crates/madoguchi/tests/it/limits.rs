@@ -86,7 +86,7 @@ async fn a_large_limit_costs_no_more_rows_than_requests() {
     let desks = [setup().start().await, setup().start().await];
     let began = Instant::now();
     assert_eq!(passed(&[post(desks[0].port).await]), 1);
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(20));
     let ports = (0..300).map(|at| desks[at % 2].port);
     let answers = futures::future::join_all(ports.map(post)).await;
     assert_eq!(passed(&answers), 300);

@@ -257,7 +257,7 @@ async fn a_desk_without_its_database_says_so_and_comes_back_by_itself() {
     let back = Instant::now();
     structured(&desk.call("cinema", "reserve_seats", seats("A1")).await);
     assert!(
-        back.elapsed() < Duration::from_secs(3),
+        back.elapsed() < Duration::from_secs(15),
         "{:?}",
         back.elapsed()
     );
@@ -270,7 +270,7 @@ async fn a_desk_without_its_database_says_so_and_comes_back_by_itself() {
         .await;
     assert_eq!(answer.status, 401);
     while desk.get("/readyz").await.status != 200 {
-        assert!(back.elapsed() < Duration::from_secs(5));
+        assert!(back.elapsed() < Duration::from_secs(30));
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(!desk.log().contains("panicked"), "{}", desk.log());

@@ -1,6 +1,6 @@
 //! Asked to stop, the program finishes what is under way.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::net::TcpStream;
@@ -16,7 +16,7 @@ async fn draining_for(seconds: &str) -> Desk {
 #[tokio::test]
 async fn running_calls_are_answered_before_shutdown_on_every_transport() {
     let mut desk = Desk::start().await;
-    let params = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 1500 } });
+    let params = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 4000 } });
     let mut session = Session::open(&desk, "fixture", LEGACY).await;
     let mut socket = Socket::open(&desk, "fixture").await;
     // An idle one, and one that only listens, must not hold anything up.
@@ -31,20 +31,22 @@ async fn running_calls_are_answered_before_shutdown_on_every_transport() {
 
     socket.send(&modern(1, "tools/call", params.clone())).await;
     let (plain, with_session, ()) = tokio::join!(
-        desk.call("fixture", "fixture_sleep", json!({ "milliseconds": 1500 })),
+        desk.call("fixture", "fixture_sleep", json!({ "milliseconds": 4000 })),
         session.request("tools/call", params),
         async {
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            tokio::time::sleep(Duration::from_millis(1500)).await;
             desk.signal("TERM");
-            tokio::time::sleep(Duration::from_millis(300)).await;
-            let late = TcpStream::connect(("127.0.0.1", desk.port)).await;
-            assert!(late.is_err(), "a new connection was accepted");
+            let began = Instant::now();
+            while TcpStream::connect(("127.0.0.1", desk.port)).await.is_ok() {
+                assert!(began.elapsed() < Duration::from_secs(2), "it still listens");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
         }
     );
-    assert_eq!(structured(&plain)["slept_ms"], 1500);
-    assert_eq!(structured(result(&with_session))["slept_ms"], 1500);
+    assert_eq!(structured(&plain)["slept_ms"], 4000);
+    assert_eq!(structured(result(&with_session))["slept_ms"], 4000);
     let over_socket = socket.receive().await;
-    assert_eq!(structured(result(&over_socket))["slept_ms"], 1500);
+    assert_eq!(structured(result(&over_socket))["slept_ms"], 4000);
     let ended = tokio::time::timeout(Duration::from_secs(10), desk.ended());
     assert!(ended.await.expect("it does not stop").success());
     drop((idle, listening));
@@ -52,7 +54,7 @@ async fn running_calls_are_answered_before_shutdown_on_every_transport() {
 
 #[tokio::test]
 async fn a_load_balancer_has_time_to_notice_before_the_desk_stops() {
-    let mut desk = draining_for("2").await;
+    let mut desk = draining_for("6").await;
     let mut socket = Socket::open(&desk, "fixture").await;
     let listen = modern(
         5,
@@ -62,9 +64,9 @@ async fn a_load_balancer_has_time_to_notice_before_the_desk_stops() {
     socket.send(&listen).await;
     let mut session = Session::open(&desk, "fixture", LEGACY).await;
     desk.signal("TERM");
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     while desk.get("/readyz").await.status == 200 {
-        assert!(began.elapsed() < Duration::from_secs(1), "still ready");
+        assert!(began.elapsed() < Duration::from_secs(4), "still ready");
     }
     let ready = desk.get("/readyz").await;
     assert_eq!((ready.status, ready.text()), (503, "stopping\n".to_owned()));
@@ -88,10 +90,10 @@ async fn a_load_balancer_has_time_to_notice_before_the_desk_stops() {
     // Streams end last, and say why.
     let closed = socket.closed().await.expect("a reason");
     assert_eq!(u16::from(closed.code), 1001, "{closed:?}");
-    assert!(began.elapsed() >= Duration::from_millis(1900));
+    assert!(began.elapsed() >= Duration::from_millis(5900));
     while TcpStream::connect(("127.0.0.1", desk.port)).await.is_ok() {
         assert!(
-            began.elapsed() < Duration::from_secs(10),
+            began.elapsed() < Duration::from_secs(30),
             "it still listens"
         );
     }
@@ -106,7 +108,7 @@ async fn a_second_signal_ends_the_program_at_once() {
         desk.signal("TERM");
         while desk.get("/readyz").await.status == 200 {}
         desk.signal(second);
-        let ended = tokio::time::timeout(Duration::from_secs(5), desk.ended());
+        let ended = tokio::time::timeout(Duration::from_secs(20), desk.ended());
         assert_eq!(ended.await.expect("it goes on").code(), Some(code));
     }
 }

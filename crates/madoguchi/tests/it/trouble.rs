@@ -22,7 +22,7 @@ async fn logged(desk: &Desk, tool: &str, word: &str) -> String {
             return line.to_owned();
         }
         assert!(
-            began.elapsed() < Duration::from_secs(5),
+            began.elapsed() < Duration::from_secs(30),
             "no {word} for {tool} in\n{log}"
         );
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -208,5 +208,5 @@ async fn a_very_long_title_holds_nobody_up() {
         .call("cinema", "get_movie_list", json!({ "search_query": title }))
         .await;
     assert_eq!(structured(&found)["movies"], json!([]));
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(20));
 }

@@ -269,7 +269,7 @@ async fn a_wait_that_cannot_go_on_says_why() {
     }
 }
 
-/// A message of another process wakes us within the goal, and we one there.
+/// A message of another process wakes us before the wait ends, and we one there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_wake_each_other() {
     let desk = Desk::on_files(|_| {});
@@ -289,7 +289,7 @@ async fn processes_wake_each_other() {
     let answer = desk.ok("wait_for_messages", wait("x", 20)).await;
     assert_eq!(texts(&answer), ["pong"]);
     assert!(
-        sent.elapsed() < Duration::from_secs(1),
+        sent.elapsed() < Duration::from_secs(10),
         "{:?}",
         sent.elapsed()
     );

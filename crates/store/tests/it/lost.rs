@@ -319,7 +319,7 @@ async fn a_black_hole_ends_calls_at_their_deadline_and_spares_the_others() {
     let stuck = (10..15)
         .map(|id| store.transaction(within(Duration::from_secs(1)), move |sql| insert(sql, id)));
     let stuck = join_all(stuck).await;
-    assert!(started.elapsed() < Duration::from_secs(3));
+    assert!(started.elapsed() < Duration::from_secs(8));
     let stuck: Vec<_> = stuck.into_iter().filter_map(Result::err).collect();
     assert!(!stuck.is_empty() && stuck.iter().all(|error| error.code == TIMEOUT));
     write(&database, |sql| {

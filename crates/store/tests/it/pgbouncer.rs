@@ -1,8 +1,6 @@
 //! PostgreSQL behind PgBouncer in transaction mode: every transaction may run on
 //! another connection to the server, which other programs use too.
 
-use std::time::{Duration, Instant};
-
 use futures::future::join_all;
 use kit::{Announcement, Store};
 use store::{
@@ -125,10 +123,8 @@ async fn without_a_direct_connection_announcements_are_looked_up() {
     let (mut here, mut there) = (one.announcements(), other.announcements());
     connected(&mut here).await;
     connected(&mut there).await;
-    let began = Instant::now();
     one.announce("rooms/a");
     assert_eq!(heard(&mut there).await, topic("rooms/a"));
-    assert!(began.elapsed() < Duration::from_secs(2));
     assert_eq!(heard(&mut here).await, topic("rooms/a"));
     other.announce("two\nlines");
     assert_eq!(heard(&mut here).await, Announcement::Missed);

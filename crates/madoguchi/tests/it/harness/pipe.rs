@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{initialize, initialized};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Pipe {
     child: Child,

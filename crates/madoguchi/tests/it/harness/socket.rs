@@ -12,7 +12,7 @@ use tokio_tungstenite::{
 
 use super::Desk;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Socket {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
