@@ -22,6 +22,8 @@ pub mod titles;
 pub mod when;
 mod words;
 
+use kit::Language;
+
 /// Where a reservation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -93,6 +95,13 @@ pub struct Show {
 }
 
 impl Show {
+    pub fn title_in(&self, language: Language) -> &str {
+        match language {
+            Language::English if !self.film_english_title.is_empty() => &self.film_english_title,
+            _ => &self.film_title,
+        }
+    }
+
     pub fn has_begun(&self, now: i64) -> bool {
         self.starts_at <= now
     }

@@ -10,7 +10,7 @@ use kit::{
 };
 use serde_json::json;
 
-use super::wording::{title, when_and_where};
+use super::wording::when_and_where;
 use crate::{
     model::{Show, Status},
     state::CounterState,
@@ -33,7 +33,10 @@ pub fn at_console(
     let more = Part::cut(context, &mut found, MOST);
     found.retain(|booking| Some(booking.show.id.as_str()) != shown);
     let rows = found.iter().map(|booking| {
-        let (film, when) = (title(context, &booking.show), when_and_where(&booking.show));
+        let (film, when) = (
+            booking.show.title_in(context.language),
+            when_and_where(&booking.show),
+        );
         CellRow {
             action: Some(cancel(booking, context, &format!(", {film}, {when}"))),
             cells: vec![

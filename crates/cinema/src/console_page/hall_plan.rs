@@ -9,7 +9,7 @@ use kit::{
 };
 use serde_json::json;
 
-use super::wording::{title, when_and_where};
+use super::wording::when_and_where;
 use crate::{
     model::{Show, hall::GENERAL, seat::Seat},
     state::CounterState,
@@ -70,7 +70,11 @@ pub fn section(
         inputs: vec![Input::Plan(plan)],
     };
     Ok(Section {
-        title: format!("{} · {}", title(context, show), when_and_where(show)),
+        title: format!(
+            "{} · {}",
+            show.title_in(context.language),
+            when_and_where(show)
+        ),
         parts: vec![Part::Text(count), Part::Action(book)],
     })
 }

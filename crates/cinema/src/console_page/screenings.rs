@@ -7,7 +7,7 @@ use kit::{
     time::written_day,
 };
 
-use super::wording::{title, when_and_where};
+use super::wording::when_and_where;
 use crate::{
     model::Listing,
     state::CounterState,
@@ -74,7 +74,7 @@ fn listed(
     let mut found = store::listings(sql, &filter, state.now(context), MOST + 1)?;
     let more = Part::cut(context, &mut found, MOST);
     let links = found.iter().map(|Listing { show, free, .. }| PageLink {
-        label: title(context, show).to_owned(),
+        label: show.title_in(context.language).to_owned(),
         note: match context.language {
             Language::English => format!("{}, {free} seats free", when_and_where(show)),
             Language::Japanese => format!("{}、空席{free}", when_and_where(show)),

@@ -159,7 +159,7 @@ impl PriceRule {
 }
 
 /// `2,000`
-fn thousands(yen: i64) -> String {
+pub fn thousands(yen: i64) -> String {
     let digits = yen.to_string();
     let mut text = String::with_capacity(digits.len() + 2);
     for (index, digit) in digits.chars().enumerate() {

@@ -6,7 +6,7 @@ use kit::Language;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    prices::{GENERAL_CLASS, PriceRule},
+    prices::{GENERAL_CLASS, PriceRule, thousands},
     seat::Seat,
 };
 
@@ -129,6 +129,15 @@ impl Quote {
         let mut classes = self.classes.iter().map(|(_, class)| class);
         let first = classes.next();
         classes.any(|class| Some(class) != first)
+    }
+
+    /// The whole price, as people write it.
+    pub fn total(&self, language: Language) -> String {
+        let yen = thousands(self.total_yen);
+        match language {
+            Language::English => format!("{yen} yen"),
+            Language::Japanese => format!("{yen}円"),
+        }
     }
 
     pub fn answer(&self, language: Language) -> Price {

@@ -231,49 +231,70 @@ fn named(
     booking::named(state, context, sql, &query, &input.seat_ids, most)
 }
 
-/// The seats and the screening for the card.
+/// The seats, the screening and the price for the card.
 fn described(
     state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     input: &Input,
-) -> Result<(Vec<Seat>, Show)> {
-    let Some(hold_id) = given(input.hold_id.as_deref()) else {
-        return named(state, context, sql, input);
+) -> Result<(Vec<Seat>, Show, Option<Quote>)> {
+    let (seats, show, before) = match given(input.hold_id.as_deref()) {
+        None => {
+            let (seats, show) = named(state, context, sql, input)?;
+            (seats, show, None)
+        }
+        Some(hold_id) => {
+            let hold = store::reservation(sql, hold_id, state.now(context))?
+                .ok_or_else(errors::reservation_not_found)?;
+            let seats = match input.seat_ids.as_slice() {
+                [all] if all == ALL => hold.seats,
+                named => booking::seats_of(&hold, named)?,
+            };
+            (seats, hold.show, hold.price)
+        }
     };
-    let hold = store::reservation(sql, hold_id, state.now(context))?
-        .ok_or_else(errors::reservation_not_found)?;
-    let seats = match input.seat_ids.as_slice() {
-        [all] if all == ALL => hold.seats,
-        named => booking::seats_of(&hold, named)?,
-    };
-    Ok((seats, hold.show))
+    let hall = state.hall(sql, &show)?;
+    let tickets = input.tickets.as_ref();
+    let price = requote(state, sql, before.as_ref(), (&show, &hall, &seats), tickets)?;
+    Ok((seats, show, price))
 }
 
-/// What an approver sees: film, time, hall and seats.
+/// What an approver sees: film, time, hall, seats and what they cost.
 fn card(state: &Arc<CounterState>) -> Describe {
     let state = Arc::clone(state);
     Arc::new(move |context, sql, arguments| {
         let input = kit::handler::typed(arguments.clone())?;
-        let (seats, show) = described(&state, context, sql, &input)?;
+        let (seats, show, price) = described(&state, context, sql, &input)?;
         let (count, names) = (seats.len(), join(&seats));
         let starts = on_card(show.starts_at, &state.zone, context.language);
+        let title = show.title_in(context.language);
         let (summary, labels) = match context.language {
             Language::English => (
-                format!("Reserve {count} seat(s) for {}", show.film_title),
-                ["Film", "Starts", "Theater", "Seats"],
+                format!("Reserve {count} seat(s) for {title}"),
+                ["Film", "Starts", "Theater", "Seats", "Price"],
             ),
             Language::Japanese => (
-                format!("「{}」を{count}席予約する", show.film_title),
-                ["作品", "開始", "劇場", "座席"],
+                format!("「{title}」を{count}席予約する"),
+                ["作品", "開始", "劇場", "座席", "料金"],
             ),
         };
-        let texts = [show.film_title, starts, show.theater_name, names];
+        let film = match title == show.film_title {
+            true => title.to_owned(),
+            false => format!("{title} ({})", show.film_title),
+        };
+        let price = price.map(|price| price.total(context.language));
+        let texts = [
+            Some(film),
+            Some(starts),
+            Some(show.theater_name),
+            Some(names),
+            price,
+        ];
         let lines = labels.into_iter().zip(texts);
         Ok(Card {
             summary,
             lines: lines
-                .map(|(label, text)| CardLine::new(label, text))
+                .filter_map(|(label, text)| Some(CardLine::new(label, text?)))
                 .collect(),
             ..Card::default()
         })

@@ -91,6 +91,31 @@ async fn reservation_details_have_price_and_place() {
     }
 }
 
+/// Whoever approves a booking sees what it costs, and the film in their language.
+#[tokio::test]
+async fn the_card_of_a_booking_has_title_and_price() {
+    let mut cinema = one().await;
+    let show = priced(&cinema, "2026-11-16", "10:00", "12:00").await;
+    let id = show["schedule_id"].as_str().unwrap();
+    cinema.clear(id).await;
+    let booking = json!({"schedule_id": id, "seat_ids": ["B3", "B4"], "tickets": {"child": 2}});
+    let general = json!({"schedule_id": id, "seat_ids": ["B3", "B4"]});
+    let quoted = cinema.reserve(id, ["B3", "B4"]).await.unwrap()["price"]["total_yen"].clone();
+    cinema.clear(id).await;
+    let card = cinema.card("reserve_seats", general).await.unwrap();
+    let price = card.lines.last().unwrap();
+    assert_eq!(price.text.replace(',', ""), format!("{quoted} yen"));
+    let children = cinema.card("reserve_seats", booking.clone()).await.unwrap();
+    assert_eq!(children.lines.last().unwrap().text, "2,000 yen");
+    let english = show["english_title"].as_str().unwrap();
+    assert!(card.summary.ends_with(english), "{}", card.summary);
+    cinema.context.language = Language::Japanese;
+    let card = cinema.card("reserve_seats", booking).await.unwrap();
+    assert_eq!(card.lines.last().unwrap().text, "2,000円");
+    let title = show["movie_title"].as_str().unwrap();
+    assert!(card.summary.contains(title), "{}", card.summary);
+}
+
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn prices_and_place_are_resources() {
