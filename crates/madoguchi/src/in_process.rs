@@ -5,7 +5,7 @@ use std::sync::Arc;
 use desk::{
     Desk, language, methods::TOOLS_CALL, pipeline::ToolCall, stations::identify::Credentials,
 };
-use kit::{Error, Result};
+use kit::{Error, Result, context::Client};
 use serde_json::{Map, Value, json};
 use server::wire::{
     client::PlainClient,
@@ -30,9 +30,18 @@ pub fn refused(counter: &str, code: i64, message: &str) -> Error {
     }
 }
 
+/// A client that can't be asked anything, and to which no progress is shown.
+pub fn silent_client() -> Arc<dyn Client> {
+    Arc::new(PlainClient {
+        capabilities: json!({}),
+        stateless: true,
+    })
+}
+
 /// The response as a client would get it. It passes the whole pipeline.
 pub async fn call(
     desk: &Arc<Desk>,
+    client: Arc<dyn Client>,
     counter: &str,
     tool: &str,
     arguments: Map<String, Value>,
@@ -49,10 +58,7 @@ pub async fn call(
         admitted,
         name: tool.to_owned(),
         arguments,
-        client: Arc::new(PlainClient {
-            capabilities: json!({}),
-            stateless: true,
-        }),
+        client,
         cancel: Default::default(),
         language: language::of_environment(),
     };

@@ -2,14 +2,17 @@
 //! running desk. Both ways pass the same pipeline.
 
 mod connect;
+mod progress;
+mod response;
 
 use std::{io::Read, process::ExitCode, sync::Arc};
 
 use connect::UNREACHABLE;
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use hyper::{Request, body::Bytes};
 use hyper_util::rt::TokioIo;
 use kit::{Error, Result};
+use progress::Progress;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -83,7 +86,8 @@ async fn local(
     // So that an approval given in another process is noticed at once.
     tokio::spawn(desk::watch::watch(Arc::clone(&opened.desk)));
     let (counter, tool) = (&arguments.counter, &arguments.tool);
-    let answer = in_process::call(&opened.desk, counter, tool, tool_arguments).await;
+    let client = Arc::new(Progress::default());
+    let answer = in_process::call(&opened.desk, client, counter, tool, tool_arguments).await;
     // Also after an error, so that the call is recorded.
     opened.close().await?;
     answer
@@ -114,6 +118,7 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
             "_meta": {
                 "io.modelcontextprotocol/protocolVersion": server::wire::STATELESS,
                 "io.modelcontextprotocol/clientCapabilities": {},
+                "progressToken": 1,
             },
         },
     });
@@ -134,20 +139,7 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
         .send_request(request)
         .await
         .map_err(|error| unreachable(error.to_string()))?;
-    let status = response.status();
-    let body = response
-        .into_body()
-        .collect()
-        .await
-        .map_err(|error| unreachable(error.to_string()))?
-        .to_bytes();
-    serde_json::from_slice(&body).map_err(|_| {
-        let text = String::from_utf8_lossy(&body);
-        Error::new(
-            "REFUSED",
-            format!("The desk answered {status}: {}", text.trim()),
-        )
-    })
+    response::read(response, unreachable).await
 }
 
 fn show(response: &Value, arguments: &Call) -> Result<ExitCode> {

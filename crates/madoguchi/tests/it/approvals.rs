@@ -5,8 +5,9 @@ mod asking;
 mod batches;
 mod begun;
 mod bounds;
+mod command_line;
 mod implied;
-mod in_process;
+
 mod own_desk;
 mod policy;
 mod prompts;

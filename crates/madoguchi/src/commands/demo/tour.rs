@@ -121,7 +121,14 @@ async fn call(desk: &Arc<Desk>, step: &TourStep) -> Result<Value> {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     };
-    let response = in_process::call(desk, step.counter, step.tool, arguments).await?;
+    let response = in_process::call(
+        desk,
+        in_process::silent_client(),
+        step.counter,
+        step.tool,
+        arguments,
+    )
+    .await?;
     let content = response.pointer("/result/structuredContent");
     Ok(content.cloned().unwrap_or_default())
 }

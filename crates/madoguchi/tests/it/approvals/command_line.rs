@@ -1,4 +1,4 @@
-//! A call on the command line, without any desk.
+//! Calls on the command line, without a desk and of one.
 
 use std::{
     process::Stdio,
@@ -6,8 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::asking::Asking;
 use crate::harness::Place;
 
 #[test]
@@ -18,6 +19,7 @@ fn a_call_without_a_desk_continues_soon_after_the_approval() {
         .command()
         .args(["call", "innervoice", "reminder_create", &arguments])
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let id = loop {
@@ -37,9 +39,46 @@ fn a_call_without_a_desk_continues_soon_after_the_approval() {
     let output = waiting.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(approved.elapsed() < Duration::from_secs(6));
+    says_once_that_it_waits(&output.stderr);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.contains("I will remind you tomorrow at 9:00"),
         "{text}"
     );
+}
+
+/// Whoever waits at a terminal must know for what.
+#[track_caller]
+fn says_once_that_it_waits(stderr: &[u8]) {
+    let said = String::from_utf8_lossy(stderr);
+    let waits = said
+        .matches("Waiting for the user's approval: http")
+        .count();
+    assert_eq!(waits, 1, "{said}");
+}
+
+#[tokio::test]
+async fn a_call_of_a_desk_says_that_it_waits() {
+    let asking = Asking::embedded(45).await;
+    let show = asking.show(0).await;
+    let seats = json!({ "schedule_id": show["schedule_id"], "seat_ids": ["A1"] });
+    let mut command = asking.desk.place.command();
+    command
+        .args(["call", "cinema", "reserve_seats", &seats.to_string()])
+        .args(["--url", &format!("http://127.0.0.1:{}", asking.desk.port)])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let waiting = command.spawn().unwrap();
+    let id = asking.asked().await;
+    asking.cli(&["approvals", "approve", &id]);
+    let ended = tokio::task::spawn_blocking(|| waiting.wait_with_output());
+    let output = ended.await.unwrap().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    says_once_that_it_waits(&output.stderr);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(
+        answer["reservation"]["reservation_id"].is_string(),
+        "{answer}"
+    );
+    assert!(!asking.is_free(&show, "A1").await);
 }
