@@ -29,6 +29,7 @@ pub mod links;
 mod live;
 mod markdown;
 mod navigation;
+mod open_pages;
 mod own_page;
 mod page;
 mod pages;

@@ -16,6 +16,7 @@ use tokio::sync::{broadcast::error::RecvError, watch};
 
 use super::{
     inbox::Inbox,
+    open_pages::Viewer,
     session::Session,
     view::{Address, View},
     words::Words,
@@ -106,13 +107,19 @@ impl Watcher {
 }
 
 /// Says whenever something of a counter has changed, by whichever process.
-pub fn counter_stream(desk: Arc<Desk>, session: Session, served: &ServedCounter) -> Response {
-    let changes = futures::stream::unfold(served.events.subscribe(), |mut changes| async move {
+pub fn counter_stream(
+    desk: Arc<Desk>,
+    session: Session,
+    served: &ServedCounter,
+    viewer: Viewer,
+) -> Response {
+    let start = (served.events.subscribe(), viewer);
+    let changes = futures::stream::unfold(start, |(mut changes, mut viewer)| async move {
         if matches!(changes.recv().await, Err(RecvError::Closed)) {
             return None;
         }
-        tokio::time::sleep(AT_MOST_EVERY).await;
-        Some(((), changes.resubscribe()))
+        viewer.turn().await;
+        Some(((), (changes.resubscribe(), viewer)))
     });
     changes_stream(desk, session, changes)
 }

@@ -19,6 +19,7 @@ use super::{
     handlers::{form, page, show},
     language::{LANGUAGE_COOKIE, language_of},
     links, live,
+    open_pages::OpenPages,
     page::{self as frame, FILES},
     pages::{
         agents, approval, approvals, audit, connect, counter, health, keys, overview, policies,
@@ -65,6 +66,9 @@ pub fn router(desk: &Arc<Desk>, facts: Facts) -> Router {
     let known = Arc::clone(&facts);
     let health = move |view| health::page(view, Arc::clone(&known));
     let settings = move |view| settings::page(view, Arc::clone(&facts));
+    let open_pages = Arc::new(OpenPages::default());
+    let drawn = Arc::clone(&open_pages);
+    let counter_page = move |view| counter::page(view, Arc::clone(&drawn));
     let mut router = Router::new()
         .route("/console/open", get(door).post(act::open))
         .route("/console/sign-out", post(act::sign_out))
@@ -96,9 +100,12 @@ pub fn router(desk: &Arc<Desk>, facts: Facts) -> Router {
         )
         .route(
             "/console/{counter}",
-            page(counter::page).merge(form(counter::act)),
+            page(counter_page).merge(form(counter::act)),
         )
-        .route("/console/{counter}/events", get(counter_events))
+        .route(
+            "/console/{counter}/events",
+            get(counter_events).layer(Extension(open_pages)),
+        )
         .route("/console/", page(overview::page))
         .route("/console", get(|| async { Redirect::to("/console/") }));
     for (name, kind, text) in FILES {
@@ -216,13 +223,17 @@ async fn counter_events(
     Path(counter): Path<String>,
     headers: HeaderMap,
     Extension(open): Extension<Arc<OpenConnection>>,
+    Extension(pages): Extension<Arc<OpenPages>>,
 ) -> Response {
     let session = match listener(&desk, &headers, &open).await {
         Ok((session, _)) => session,
         Err(response) => return response,
     };
     match desk.counter(&counter).map(Arc::clone) {
-        Some(served) => live::counter_stream(desk, session, &served),
+        Some(served) => {
+            let viewer = pages.watch(served.counter.about.name);
+            live::counter_stream(desk, session, &served, viewer)
+        }
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }

@@ -1,6 +1,6 @@
 //! A counter: its own page, how to connect, its tools, what happened there lately.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use desk::ServedCounter;
 use kit::{
@@ -14,6 +14,7 @@ use super::{
     super::{
         fields::Fields,
         handlers::Reaction,
+        open_pages::OpenPages,
         own_page::{self, OwnPage, SentForm},
         parts::{Notice, copyable, notice},
         person,
@@ -24,11 +25,14 @@ use super::{
     tools,
 };
 
-pub async fn page(view: View) -> Result<Page> {
-    match served(&view) {
-        Some(served) => drawn(&view, &served, None).await,
-        None => Ok(Page::not_found(view.words)),
-    }
+pub async fn page(view: View, open_pages: Arc<OpenPages>) -> Result<Page> {
+    let Some(served) = served(&view) else {
+        return Ok(Page::not_found(view.words));
+    };
+    let began = Instant::now();
+    let page = drawn(&view, &served, None).await?;
+    open_pages.drawn(served.counter.about.name, began.elapsed());
+    Ok(page)
 }
 
 fn served(view: &View) -> Option<Arc<ServedCounter>> {
