@@ -238,6 +238,7 @@ function answered(form, page, hasMore) {
     }
   }
   show(page, { isAnswer: true });
+  document.getElementById("outcome")?.scrollIntoView({ block: "nearest" });
   if (hasMore) edited(form);
 }
 
