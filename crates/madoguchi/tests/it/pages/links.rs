@@ -5,11 +5,12 @@ use std::{collections::BTreeSet, path::Path};
 use super::markdown::{anchors, files, links, read, root};
 
 /// Pages of the reference, which exist in English alone.
-const ENGLISH_ONLY: [&str; 8] = [
+const ENGLISH_ONLY: [&str; 9] = [
     "adding-a-counter.md",
     "agents.md",
     "clients.md",
     "packages.md",
+    "performance.md",
     "search-quality.md",
     "security.md",
     "tools.md",
