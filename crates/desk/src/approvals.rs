@@ -13,7 +13,9 @@ pub mod redemption;
 mod registry;
 mod rows;
 
-pub use approval::{Approval, ApprovalQuestion, Decision, LAPSES_MS, LONGEST_QUESTION, Status};
+pub use approval::{
+    APPROVAL_REQUIRED, Approval, ApprovalQuestion, Decision, LAPSES_MS, LONGEST_QUESTION, Status,
+};
 pub use grants::{Grant, GrantScope};
 pub use in_use::{ApprovalHolder, ApprovalInUse};
 pub use registry::Approvals;

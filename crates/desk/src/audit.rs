@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `record.rs` | a record as one line of JSON |
 //! | `entry.rs`, `redact.rs` | what is recorded, and how much of the arguments |
+//! | `acts.rs` | what people do at the desk itself |
 //! | `chain.rs` | how each record refers to the one before |
 //! | `store.rs` | what a store of segments can do; `files.rs` and `table.rs` are the two stores |
 //! | `queue.rs`, `writer.rs` | how records are written without calls waiting for each other |
@@ -14,11 +15,12 @@
 //! | `recover.rs`, `retain.rs` | completing the trail after a crash; dropping segments |
 //! | `trail_head.rs`, `signed_head.rs` | the head of the whole trail, to be stored elsewhere |
 //! | `space.rs` | how long the disk will suffice |
-//! | `verify.rs`, `search.rs`, `erase.rs` | the work of the `audit` commands |
+//! | `verify.rs`, `search.rs`, `tool_filter.rs`, `erase.rs` | the work of the `audit` commands |
 //! | `copy.rs`, `transfer.rs` | for a backup; from one store into the other |
 //! | `pages.rs`, `activity.rs` | a page of records, and the last hour, for the console |
 
 mod activity;
+pub mod acts;
 mod chain;
 mod copy;
 pub(crate) mod entry;
@@ -44,6 +46,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod tool_filter;
 mod trail;
 mod trail_head;
 mod transfer;
@@ -66,6 +69,7 @@ pub use space::Space;
 pub use store::AuditStore;
 pub use table::MIGRATIONS;
 pub use threads::blocking;
+pub use tool_filter::ToolFilter;
 pub use trail::Trail;
 pub use trail_head::TrailHead;
 pub use transfer::{into_files, into_table};

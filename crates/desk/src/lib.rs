@@ -35,6 +35,7 @@ pub mod trace;
 pub mod views;
 pub mod watch;
 
+pub use audit::acts::DESK;
 pub use desk::Desk;
 pub use served_counter::{FoundTool, PreparedTool, ServedCounter};
 pub use settings::Settings;

@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Context, Error, Reply};
+use kit::{Caller, Context, Error, Reply};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -61,27 +61,25 @@ impl Desk {
         // identify
         let started = now();
         let who = self.keyring.identify(credentials, counter).await;
-        let who = who.map_err(|why| self.refuse_unidentified(served, why))?;
+        let who = who.map_err(|why| self.refuse_unidentified(served, &why))?;
         let identified = now();
         // What a caller may see and do depends on them.
         if let Err(error) = self.policies.known().await {
             tracing::warn!(%error, cause = ?error.cause, "the policies could not be read");
-            self.audit
-                .refused(Some(&who.caller.id), counter, self.clock.now());
-            return Err(Refusal::of(Unidentified::Unavailable, counter));
+            let refusal = Refusal::of(&Unidentified::Unavailable, counter);
+            return Err(self.refuse(Some(&who.caller), counter, refusal));
         }
 
         // limit
-        let caller = &who.caller.id;
-        if let Err(why) = self.limiter.admit(caller, counter).await {
-            self.audit.refused(Some(caller), counter, self.clock.now());
-            return Err(why.into());
+        let caller = &who.caller;
+        if let Err(why) = self.limiter.admit(&caller.id, counter).await {
+            return Err(self.refuse(Some(caller), counter, why.into()));
         }
         // The wire knows which clients show views, and refuses the others.
         if !methods::offers_with_views(&served.counter, method) {
-            self.audit.refused(Some(caller), counter, self.clock.now());
             let explained = methods::not_found(&served.counter, method);
-            return Err(Refusal::UnknownMethod(explained));
+            let refusal = Refusal::UnknownMethod(explained);
+            return Err(self.refuse(Some(caller), counter, refusal));
         }
         let arrival = started.zip(identified).map(|(started, identified)| {
             Arc::new(Arrival {
@@ -121,6 +119,7 @@ impl Desk {
             has_ledger_row: false,
             started: Instant::now(),
             outcome: Outcome::Abandoned,
+            waited: Duration::ZERO,
             approval: None,
             arguments: self.audit.redacted_target(&request.target),
         };
@@ -150,10 +149,20 @@ impl Desk {
     }
 
     /// For a request without valid credentials.
-    pub fn refuse_unidentified(&self, served: &ServedCounter, why: Unidentified) -> Refusal {
+    pub fn refuse_unidentified(&self, served: &ServedCounter, why: &Unidentified) -> Refusal {
         let counter = served.counter.about.name;
-        self.audit.refused(None, counter, self.clock.now());
-        Refusal::of(why, counter)
+        let caller = match why {
+            Unidentified::OutOfScope(caller) => Some(caller),
+            Unidentified::InvalidKey | Unidentified::Unavailable => None,
+        };
+        self.refuse(caller, counter, Refusal::of(why, counter))
+    }
+
+    /// Counts a refusal before the tool is known.
+    fn refuse(&self, caller: Option<&Caller>, counter: &'static str, refusal: Refusal) -> Refusal {
+        let code = refusal.code();
+        self.audit.refused(caller, counter, code, self.clock.now());
+        refusal
     }
 
     /// The stations of a tool call. When this future is dropped, work that was begun
@@ -226,6 +235,7 @@ impl Desk {
             has_ledger_row: found.has_ledger_row(),
             started,
             outcome: Outcome::Abandoned,
+            waited: Duration::ZERO,
             approval: None,
             arguments: self.audit.redacted(&found, &call.name, &call.arguments),
         };
@@ -342,7 +352,7 @@ impl Desk {
             arguments: &arguments,
             others: &others,
         };
-        let approval = match approve::check(&request).await? {
+        let approval = match approve::check(&request, record).await? {
             ApprovalOutcome::NotRequired { grant, card } => {
                 record.set_approval(grant);
                 context.card = card.map(Arc::new);

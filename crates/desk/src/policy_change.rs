@@ -1,7 +1,10 @@
 //! A person makes the policy of a tool stricter than the configuration does, or takes
 //! that back. Each attempt leaves a record.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kit::{
     Caller, Error, Result, Sql,
@@ -11,6 +14,7 @@ use kit::{
 use serde_json::{Map, Value, json};
 
 use crate::{
+    audit::acts::POLICY_SET,
     desk::Desk,
     digest, ledger, policies,
     served_counter::{FoundTool, PreparedTool},
@@ -19,9 +23,6 @@ use crate::{
     stations::audit::{CallRecord, Outcome},
     trace::CallTrace,
 };
-
-/// What the audit trail calls it.
-pub const POLICY_SET: &str = "policy/set";
 
 /// What a person wants.
 #[derive(Debug, Clone)]
@@ -78,6 +79,7 @@ async fn recorded(
         has_ledger_row: true,
         started: Instant::now(),
         outcome: Outcome::Abandoned,
+        waited: Duration::ZERO,
         approval: None,
         arguments: desk.audit.redacted_act(&arguments),
     };

@@ -5,6 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use kit::{
     Context, Error, Reply,
     context::{Client, Language},
+    error::UNAVAILABLE,
     ids::CallId,
 };
 use serde_json::{Map, Value};
@@ -96,13 +97,25 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub fn of(why: Unidentified, counter: &'static str) -> Self {
+    pub fn of(why: &Unidentified, counter: &'static str) -> Self {
         match why {
             Unidentified::InvalidKey => Self::InvalidKey,
-            Unidentified::OutOfScope => Self::OutOfScope { counter },
+            Unidentified::OutOfScope(_) => Self::OutOfScope { counter },
             Unidentified::Unavailable => Self::Unavailable {
                 retry_after_ms: limit::UNREADABLE_MS,
             },
+        }
+    }
+
+    /// What the audit trail calls it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidKey => "INVALID_KEY",
+            Self::OutOfScope { .. } => "OUT_OF_SCOPE",
+            Self::RateLimited { .. } => "RATE_LIMITED",
+            Self::Unavailable { .. } => UNAVAILABLE,
+            Self::UnknownMethod(_) => "UNKNOWN_METHOD",
+            Self::UnknownTool { .. } => "UNKNOWN_TOOL",
         }
     }
 }

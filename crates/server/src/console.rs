@@ -14,11 +14,12 @@
 //! - `own_page`: what a counter shows of itself; `markdown`: its documents
 //! - `schema_form`: the form of a tool; `fields`: what a form sends; `person`: the call that
 //!   follows; `readable`: its answer; `snippets`: the same call to be copied
-//! - `records`: records of the audit; `health`: what `doctor` says
+//! - `records`: records of the audit; `changes`: what a call changed; `health`: what `doctor` says
 //! - `view`, `response`: a page before and after it is drawn
 //! - `text`: makes text of agents safe to show
 
 mod act;
+mod changes;
 pub mod facts;
 mod fields;
 mod handlers;

@@ -8,6 +8,9 @@ use serde_json::Value;
 /// this time.
 pub const LAPSES_MS: i64 = 10 * 60 * 1000;
 
+/// The code of the answer to a call whose question waits for the user.
+pub const APPROVAL_REQUIRED: &str = "APPROVAL_REQUIRED";
+
 /// The most bytes that a question may have: its arguments and its card.
 pub const LONGEST_QUESTION: usize = 128 * 1024;
 

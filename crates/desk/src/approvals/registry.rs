@@ -85,6 +85,13 @@ impl Approvals {
             .await
     }
 
+    /// How many questions wait for an answer.
+    pub async fn count_waiting(&self) -> Result<i64> {
+        let now = self.now();
+        self.read(move |sql| rows::count_all_waiting(sql, now))
+            .await
+    }
+
     pub async fn get(&self, id: &str) -> Result<Approval> {
         let (id, now) = (id.to_owned(), self.now());
         self.read(move |sql| rows::one(sql, &id, now)).await

@@ -106,6 +106,15 @@ fn from_row(row: &Row, now: i64) -> Result<Approval> {
     })
 }
 
+/// How many questions wait for an answer.
+pub fn count_all_waiting(sql: &mut dyn Sql, now: i64) -> Result<i64> {
+    let row = sql.query_one(
+        "SELECT COUNT(*) FROM desk_approvals WHERE status = 'pending' AND expires_at > $1",
+        &[now.into()],
+    )?;
+    row.map_or(Ok(0), |row| row.int(0))
+}
+
 /// How many questions of a caller wait for an answer.
 pub fn count_waiting(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<i64> {
     let row = sql.query_one(

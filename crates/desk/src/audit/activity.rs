@@ -11,7 +11,7 @@ use kit::Result;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::{store::AuditStore, threads::blocking};
+use super::{acts::DESK, store::AuditStore, threads::blocking};
 
 pub const MINUTES: usize = 60;
 const MINUTE_MS: i64 = 60_000;
@@ -62,7 +62,8 @@ pub struct Activity {
 pub struct CounterActivity {
     pub calls: [u32; MINUTES],
     pub errors: [u32; MINUTES],
-    /// How long each call took, in milliseconds; sorted.
+    /// How long the desk worked on each call, in milliseconds; sorted. The time in which
+    /// a call waited for a person's decision is left out.
     took: Vec<f32>,
 }
 
@@ -85,7 +86,7 @@ impl CounterActivity {
         self.errors.iter().sum()
     }
 
-    /// The time within which this share of the calls was answered.
+    /// The time of work within which this share of the calls was done.
     pub fn quantile(&self, share: f64) -> Option<f32> {
         let last = self.took.len().checked_sub(1)?;
         #[expect(
@@ -109,7 +110,10 @@ impl CounterActivity {
             *errors += 1;
         }
         #[expect(clippy::cast_possible_truncation, reason = "for a picture")]
-        self.took.extend(call.ms.map(|ms| ms as f32));
+        let took = call
+            .ms
+            .map(|ms| (ms - call.waited_ms.unwrap_or_default()) as f32);
+        self.took.extend(took);
     }
 }
 
@@ -123,6 +127,7 @@ struct BriefRecord<'a> {
     #[serde(borrow)]
     outcome: Option<Cow<'a, str>>,
     ms: Option<f64>,
+    waited_ms: Option<f64>,
 }
 
 /// The hour that ends with the minute of `now`.
@@ -145,7 +150,9 @@ pub(super) fn last_hour(store: &dyn AuditStore, now: i64, deadline: Instant) -> 
         let Ok(call) = serde_json::from_str::<BriefRecord<'_>>(&line.line) else {
             continue;
         };
-        if let Some(counter) = call.counter.as_deref().filter(|_| call.kind == "call") {
+        // What people do at the desk itself is not a call of a counter.
+        let is_call = call.kind == "call" && call.counter.as_deref() != Some(DESK);
+        if let Some(counter) = call.counter.as_deref().filter(|_| is_call) {
             if !counters.contains_key(counter) {
                 counters.insert(counter.to_owned(), CounterActivity::default());
             }

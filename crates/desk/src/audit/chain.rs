@@ -6,9 +6,12 @@ use kit::{Error, Result};
 
 use super::{
     entry::{AuditEntry, CallEntry, Outcome, ReadCount, RecoveredEntry},
-    record::{Record, RecordLine, Salted, StoredArguments, time},
+    record::{REFUSED_COUNT, Record, RecordLine, Salted, StoredArguments, time},
     redact::RedactedArguments,
 };
+
+/// A person takes longer to decide. What takes less is the desk's own work.
+const SHORTEST_WAIT_MS: f64 = 1.0;
 
 /// The end of a chain. Records are added here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,20 +53,17 @@ impl Chain {
             AuditEntry::Call(call) => self.add_call(call),
             AuditEntry::Recovered(call) => self.add_recovered(call),
             AuditEntry::Reads(reads) => self.add_reads(reads),
-            AuditEntry::Refused {
-                at,
-                caller,
-                counter,
-                count,
-            } => {
+            AuditEntry::Refused(refused) => {
                 let record = Record {
-                    kind: "refused_count".into(),
-                    caller: Some(Cow::Borrowed(caller)),
-                    counter: Some((*counter).into()),
-                    count: Some(*count),
+                    kind: REFUSED_COUNT.into(),
+                    caller: Some(Cow::Borrowed(&refused.caller)),
+                    caller_name: refused.caller_name.as_deref().map(Cow::Borrowed),
+                    counter: Some(refused.counter.into()),
+                    code: Some(refused.code.into()),
+                    count: Some(refused.count),
                     ..Record::default()
                 };
-                self.add(record, *at)
+                self.add(record, refused.at)
             }
             AuditEntry::Lost { at, count } => {
                 let record = Record {
@@ -90,7 +90,8 @@ impl Chain {
             tool: Some(call.tool.into()),
             outcome: Some(call.outcome.word().into()),
             code,
-            ms: Some((call.ms * 1000.0).round() / 1000.0),
+            ms: Some(rounded(call.ms)),
+            waited_ms: (call.waited_ms >= SHORTEST_WAIT_MS).then(|| rounded(call.waited_ms)),
             approval: call.approval.as_deref().map(Cow::Borrowed),
             ..Record::default()
         };
@@ -105,7 +106,7 @@ impl Chain {
             counter: Some(reads.counter.into()),
             tool: Some(reads.tool.into()),
             outcome: Some(Outcome::Done.word().into()),
-            ms: Some((reads.ms / reads.count.max(1) as f64 * 1000.0).round() / 1000.0),
+            ms: Some(rounded(reads.ms / reads.count.max(1) as f64)),
             count: Some(reads.count),
             first: Some(time(reads.first).into()),
             last: Some(time(reads.last).into()),
@@ -159,6 +160,11 @@ impl Chain {
     }
 }
 
+/// To the microsecond.
+fn rounded(ms: f64) -> f64 {
+    (ms * 1000.0).round() / 1000.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +180,7 @@ mod tests {
             tool: "reserve_seats",
             outcome: Outcome::Refused("SEATS_TAKEN".into()),
             ms: 1.23456,
+            waited_ms: 0.0,
             approval: None,
             arguments: RedactedArguments {
                 arguments: "{\"a\":1}".into(),

@@ -36,12 +36,7 @@ pub enum AuditEntry {
     Call(Box<CallEntry>),
     /// How many requests were refused within one second before their tool was
     /// known.
-    Refused {
-        at: i64,
-        caller: Arc<str>,
-        counter: &'static str,
-        count: u64,
-    },
+    Refused(Box<RefusedCount>),
     /// How many calls of one tool by one caller within a minute only read something.
     Reads(Box<ReadCount>),
     /// A call whose process died before it wrote the record.
@@ -74,8 +69,22 @@ pub struct CallEntry {
     pub tool: &'static str,
     pub outcome: Outcome,
     pub ms: f64,
+    /// How much of that it waited for a person's decision.
+    pub waited_ms: f64,
     pub approval: Option<String>,
     pub arguments: RedactedArguments,
+}
+
+#[derive(Debug)]
+pub struct RefusedCount {
+    pub at: i64,
+    pub caller: Arc<str>,
+    /// `None` if it is not known who it was.
+    pub caller_name: Option<Arc<str>>,
+    pub counter: &'static str,
+    /// Why they were refused.
+    pub code: &'static str,
+    pub count: u64,
 }
 
 #[derive(Debug)]

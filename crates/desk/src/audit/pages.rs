@@ -56,7 +56,13 @@ pub fn page(
             break;
         }
         // Damaged records are left out; `verify` reports them.
-        if wanted.iter().all(|word| line.contains(word))
+        if wanted
+            .iter()
+            .all(|words| words.iter().any(|word| line.contains(word)))
+            && filter
+                .tool
+                .as_ref()
+                .is_none_or(|tool| tool.wants_line(&line))
             && let Ok(record) = parse(&line)
             && filter.wants(&record)
         {

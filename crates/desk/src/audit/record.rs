@@ -16,6 +16,9 @@ use crate::digest::{hex, sha256};
 /// `prev` of the first record of a process.
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// The kind of a record about requests that were refused before their tool was known.
+pub const REFUSED_COUNT: &str = "refused_count";
+
 const BEFORE_HASH: &str = ",\"hash\":\"";
 const HASH_DIGITS: usize = 64;
 /// `,"hash":"` and 64 digits and `"}`.
@@ -48,6 +51,9 @@ pub struct Record<'a> {
     pub code: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
+    /// How much of `ms` the call waited for a person's decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "is_false")]

@@ -8,9 +8,11 @@ use serde_json::{Map, Value};
 use super::{
     erasures,
     progress::{TrailProgress, UNWATCHED, Watch},
-    record::{Record, Salted, StoredArguments, parse},
+    record::{REFUSED_COUNT, Record, Salted, StoredArguments, parse},
     store::{AuditStore, CHECKPOINTS},
+    tool_filter::ToolFilter,
 };
+use crate::approvals::APPROVAL_REQUIRED;
 
 /// Which records are wanted. Fields that are not set match all.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +20,8 @@ pub struct Filter {
     /// A caller's id or name.
     pub caller: Option<String>,
     pub counter: Option<String>,
-    pub tool: Option<String>,
-    /// The word of an outcome, or the code of a refusal.
+    pub tool: Option<ToolFilter>,
+    /// The word of an outcome, or the code of a refusal. See [`outcome_is`].
     pub outcome: Option<String>,
     pub since: Option<i64>,
     pub until: Option<i64>,
@@ -30,13 +32,21 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Texts that are in the line of every record that is wanted.
-    pub(super) fn words(&self) -> Vec<String> {
-        let all = [&self.caller, &self.counter, &self.tool, &self.outcome];
-        let given = all.into_iter().flatten();
-        given
-            .filter_map(|text| serde_json::to_string(text).ok())
-            .collect()
+    /// The line of every record that is wanted has one text of each list.
+    pub(super) fn words(&self) -> Vec<Vec<String>> {
+        let quoted = |text: &String| serde_json::to_string(text).unwrap_or_default();
+        let exact = [&self.caller, &self.counter].into_iter().flatten();
+        let mut words: Vec<_> = exact.map(|text| vec![quoted(text)]).collect();
+        words.extend(self.outcome.as_ref().map(|outcome| {
+            let more = match outcome.as_str() {
+                REFUSED => Some(REFUSED_COUNT),
+                ASKED => Some(APPROVAL_REQUIRED),
+                _ => None,
+            };
+            let more = more.map(|text| format!("\"{text}\""));
+            std::iter::once(quoted(outcome)).chain(more).collect()
+        }));
+        words
     }
 
     pub(super) fn wants(&self, record: &Record<'_>) -> bool {
@@ -53,12 +63,29 @@ impl Filter {
                 &[record.caller.as_deref(), record.caller_name.as_deref()],
             )
             && is(&self.counter, &[record.counter.as_deref()])
-            && is(&self.tool, &[record.tool.as_deref()])
-            && is(
-                &self.outcome,
-                &[record.outcome.as_deref(), record.code.as_deref()],
-            )
+            && self.tool.as_ref().is_none_or(|wanted| {
+                let tool = record.tool.as_deref();
+                tool.is_some_and(|tool| wanted.wants(tool))
+            })
+            && self
+                .outcome
+                .as_deref()
+                .is_none_or(|wanted| outcome_is(record, wanted))
     }
+}
+
+const REFUSED: &str = "refused";
+const ASKED: &str = "asked";
+
+/// Whether a record has this outcome or code. Requests that were refused before their
+/// tool was known were refused too. A call that was held for a person's approval and
+/// answered without one asked first, as did one whose client asks.
+fn outcome_is(record: &Record<'_>, wanted: &str) -> bool {
+    let code = record.code.as_deref();
+    record.outcome.as_deref() == Some(wanted)
+        || code == Some(wanted)
+        || (wanted == REFUSED && record.kind == REFUSED_COUNT)
+        || (wanted == ASKED && code == Some(APPROVAL_REQUIRED))
 }
 
 /// One record, for people and other programs.

@@ -11,7 +11,7 @@ use kit::time::Clock;
 use tempfile::TempDir;
 
 use super::{
-    entry::{AuditEntry, CallEntry, Outcome},
+    entry::{AuditEntry, CallEntry, Outcome, RefusedCount},
     files::Files,
     queue::Reservation,
     redact::RedactedArguments,
@@ -137,6 +137,7 @@ fn entry(trail: &Trail, call: &str) -> AuditEntry {
         tool: "send_message",
         outcome: Outcome::Done,
         ms: 1.0,
+        waited_ms: 0.0,
         approval: Some("a1".into()),
         arguments: RedactedArguments {
             arguments: "{\"room\":\"dev\"}".into(),
@@ -147,12 +148,14 @@ fn entry(trail: &Trail, call: &str) -> AuditEntry {
 
 /// A record without arguments.
 fn filler(count: u64) -> AuditEntry {
-    AuditEntry::Refused {
+    AuditEntry::Refused(Box::new(RefusedCount {
         at: NOW,
         caller: "k1".into(),
+        caller_name: None,
         counter: "rooms",
+        code: "INVALID_KEY",
         count,
-    }
+    }))
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ use crate::{
     ledger::{self, LedgerEntry},
     served_counter::PreparedTool,
     settings::Policy,
-    stations::authorize,
+    stations::{audit::OpenRecord, authorize},
 };
 
 mod card;
@@ -39,7 +39,10 @@ const DENIED_FOR_MS: i64 = 60_000;
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 /// Applies the strictest policy of all tools that the call runs.
-pub async fn check(request: &ApprovalRequest<'_>) -> Result<ApprovalOutcome> {
+pub async fn check(
+    request: &ApprovalRequest<'_>,
+    record: &mut OpenRecord<'_>,
+) -> Result<ApprovalOutcome> {
     request.refuse_denied()?;
     let asks = request.tools().any(|tool| tool.policy() == Policy::Ask);
     if !asks && request.implied_that_ask().is_empty() {
@@ -49,7 +52,7 @@ pub async fn check(request: &ApprovalRequest<'_>) -> Result<ApprovalOutcome> {
         });
     }
     // Boxed: it is large, and most calls ask nobody.
-    let outcome = Box::pin(request.ask()).await?;
+    let outcome = Box::pin(request.ask(record)).await?;
     // The call may have waited for a while, and a tool may be denied by now.
     request.refuse_denied()?;
     Ok(outcome)
@@ -74,7 +77,7 @@ impl ApprovalRequest<'_> {
         }
     }
 
-    async fn ask(&self) -> Result<ApprovalOutcome> {
+    async fn ask(&self, record: &mut OpenRecord<'_>) -> Result<ApprovalOutcome> {
         if self.who.is_in_person() {
             // They have just said that they want it. The work still checks that what
             // it changes has not changed meanwhile.
@@ -110,6 +113,14 @@ impl ApprovalRequest<'_> {
         // Do not ask for a call whose client has disconnected.
         self.context.check_cancelled()?;
         let approval = approvals.ask(question).await?;
+        record.waits();
+        let decided = self.decided(approval, has_lapsed).await;
+        record.goes_on();
+        decided
+    }
+
+    /// Waits for the person's decision.
+    async fn decided(&self, approval: Approval, has_lapsed: bool) -> Result<ApprovalOutcome> {
         if self.who.trusts_client_prompts()
             && let Some(outcome) = client_prompt::ask(self, &approval).await?
         {

@@ -2,8 +2,8 @@
 //!
 //! A record is opened before the tool runs and written when it is closed. If the call
 //! is dropped because its client disconnected, it is written as abandoned. Refusals
-//! before the tool is known are counted per caller and second, so that a flood stays
-//! cheap. `crate::audit` writes and stores the records.
+//! before the tool is known are counted per caller, reason and second, so that a flood
+//! stays cheap. `crate::audit` writes and stores the records.
 //!
 //! While the trail can't be written, for example because the disk is full, calls are
 //! answered nevertheless: their work is committed, and an agent without an answer
@@ -15,16 +15,18 @@
 
 mod call_record;
 mod read_counts;
+mod refusal_counts;
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
 };
 
 pub use call_record::CallRecord;
 use jiff::Timestamp;
-use kit::{Error, Reply, time::Clock};
+use kit::{Caller, Error, Reply, time::Clock};
 use read_counts::{Read, ReadCounts};
+use refusal_counts::RefusalCounts;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
@@ -49,14 +51,8 @@ pub struct Audit {
     /// `None`: calls are only logged.
     pub trail: Option<Arc<Trail>>,
     sink: Arc<dyn Fn(&CallRecord) + Send + Sync>,
-    refusals: Mutex<Refusals>,
+    refusals: Mutex<RefusalCounts>,
     reads: Mutex<ReadCounts>,
-}
-
-#[derive(Default)]
-struct Refusals {
-    second: i64,
-    counts: HashMap<(Arc<str>, &'static str), u64>,
 }
 
 impl Outcome {
@@ -165,6 +161,7 @@ impl Audit {
             trace,
             audit: self,
             reservation,
+            waiting_since: None,
             is_submitted: false,
         };
         if let (Some(trail), true) = (&self.trail, open.record.writes) {
@@ -188,12 +185,16 @@ impl Audit {
     }
 
     /// Counts a refusal; `None`: the caller is unknown.
-    pub fn refused(&self, caller: Option<&Arc<str>>, counter: &'static str, now: Timestamp) {
-        static UNKNOWN: LazyLock<Arc<str>> = LazyLock::new(|| "unknown".into());
-        let caller = Arc::clone(caller.unwrap_or(&UNKNOWN));
+    pub fn refused(
+        &self,
+        caller: Option<&Caller>,
+        counter: &'static str,
+        code: &'static str,
+        now: Timestamp,
+    ) {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         self.report(&mut refusals, now);
-        *refusals.counts.entry((caller, counter)).or_default() += 1;
+        refusals.add(caller, counter, code);
     }
 
     /// Records the refusals of past seconds and the reads of past minutes.
@@ -240,21 +241,14 @@ impl Audit {
         is_plain_read
     }
 
-    fn report(&self, refusals: &mut Refusals, now: Timestamp) {
-        if refusals.second == now.as_second() {
-            return;
-        }
-        let second = std::mem::replace(&mut refusals.second, now.as_second());
-        for ((caller, counter), count) in std::mem::take(&mut refusals.counts) {
-            tracing::warn!(%caller, counter, count, "requests refused");
+    fn report(&self, refusals: &mut RefusalCounts, now: Timestamp) {
+        for counted in refusals.take_due(now) {
+            let (caller, count) = (&counted.caller, counted.count);
+            let (counter, code) = (counted.counter, counted.code);
+            tracing::warn!(%caller, counter, code, count, "requests refused");
             if let Some(trail) = &self.trail {
                 match trail.try_reserve() {
-                    Reservation::Reserved => trail.push(AuditEntry::Refused {
-                        at: second * 1000,
-                        caller,
-                        counter,
-                        count,
-                    }),
+                    Reservation::Reserved => trail.push(AuditEntry::Refused(Box::new(counted))),
                     Reservation::Full => trail.count_lost(),
                 }
             }
@@ -279,10 +273,23 @@ pub struct OpenRecord<'a> {
     pub trace: CallTrace,
     audit: &'a Audit,
     reservation: Reservation,
+    /// While it waits for a person's decision.
+    waiting_since: Option<Instant>,
     is_submitted: bool,
 }
 
 impl OpenRecord<'_> {
+    /// From now on the call waits for a person, until [`Self::goes_on`].
+    pub fn waits(&mut self) {
+        self.waiting_since = Some(Instant::now());
+    }
+
+    pub fn goes_on(&mut self) {
+        if let Some(since) = self.waiting_since.take() {
+            self.record.waited += since.elapsed();
+        }
+    }
+
     /// The approval or standing grant with which the call runs.
     pub fn set_approval(&mut self, approval: Option<String>) {
         self.record.approval = approval;
@@ -327,6 +334,7 @@ impl OpenRecord<'_> {
         if std::mem::replace(&mut self.is_submitted, true) {
             return None;
         }
+        self.goes_on();
         let took = self.record.started.elapsed();
         if let Some(metrics) = self.metrics {
             let outcome = &self.record.outcome;
@@ -368,6 +376,7 @@ impl OpenRecord<'_> {
             tool: record.tool,
             outcome: record.outcome.clone(),
             ms,
+            waited_ms: record.waited.as_secs_f64() * 1000.0,
             approval: record.approval.take(),
             arguments: std::mem::take(&mut record.arguments),
         }));
@@ -392,9 +401,9 @@ impl Drop for OpenRecord<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::time::Duration;
 
-    use kit::{Caller, ids::CallId};
+    use kit::ids::CallId;
 
     use super::*;
 
@@ -409,6 +418,7 @@ mod tests {
             has_ledger_row: false,
             started: Instant::now(),
             outcome: Outcome::Abandoned,
+            waited: Duration::ZERO,
             approval: None,
             arguments: RedactedArguments::default(),
         }
@@ -426,18 +436,5 @@ mod tests {
         open().await.close(Outcome::Done).await;
         drop(open().await);
         assert_eq!(*seen.lock().unwrap(), [Outcome::Done, Outcome::Abandoned]);
-    }
-    /// All callers with made-up keys count as one unknown caller.
-    #[test]
-    fn refusals_of_unknown_callers_share_one_count() {
-        let audit = Audit::new(&settings::Audit::default(), &Clock::system(), None);
-        let now = Timestamp::from_second(1_800_000_000).unwrap();
-        for _ in 0..100_000 {
-            audit.refused(None, "cinema", now);
-        }
-        audit.refused(Some(&"key:abc".into()), "cinema", now);
-        let refusals = audit.refusals.lock().unwrap();
-        assert_eq!(refusals.counts.len(), 2);
-        assert_eq!(refusals.counts[&("unknown".into(), "cinema")], 100_000);
     }
 }

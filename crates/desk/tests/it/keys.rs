@@ -6,7 +6,7 @@ use desk::{
     state::OpenState,
     stations::identify::{Credentials, Unidentified},
 };
-use kit::Error;
+use kit::{Caller, Error};
 
 use crate::{
     counter::NAME,
@@ -165,7 +165,8 @@ async fn a_key_for_a_file_opens_that_file_alone() {
     let other_file = open(NAME, "other.ics").await;
     assert_eq!(other_file, Err(Unidentified::InvalidKey));
     let other_counter = open("rooms", "calendar.ics").await;
-    assert_eq!(other_counter, Err(Unidentified::OutOfScope));
+    let own = Caller::with_key(&kept.id, "calendar");
+    assert_eq!(other_counter, Err(Unidentified::OutOfScope(own)));
     assert!(!office.opens(&key).await);
     let credentials = Credentials::Key(key.clone());
     assert_eq!(

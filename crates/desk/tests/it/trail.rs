@@ -6,8 +6,8 @@ use std::{
 };
 
 use desk::audit::{
-    self, Activity, AuditLocation, AuditStore, ErasureScope, Filter, RecentActivity, Report, Trail,
-    UNWATCHED,
+    self, Activity, AuditLocation, AuditStore, ErasureScope, Filter, RecentActivity, Report,
+    ToolFilter, Trail, UNWATCHED,
 };
 use kit::{Result, Sql, sql::Budget};
 use serde_json::json;
@@ -102,7 +102,7 @@ async fn pages_show_the_newest_first(office: Office) {
         ),
         (
             Filter {
-                tool: text("look"),
+                tool: Some(ToolFilter::new("loo", std::iter::empty())),
                 ..all()
             },
             &["look", "look"],

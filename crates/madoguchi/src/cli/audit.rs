@@ -38,9 +38,10 @@ pub struct AuditTail {
     pub caller: Option<String>,
     #[arg(long)]
     pub counter: Option<String>,
+    /// Only tools whose name or title contains this
     #[arg(long)]
     pub tool: Option<String>,
-    /// done, refused, failed, abandoned, or an error code
+    /// done, refused, failed, asked, abandoned, or an error code
     #[arg(long)]
     pub outcome: Option<String>,
     /// Only since then: 2026-11-15T08:00:00Z, 2026-11-15, or 2h ago

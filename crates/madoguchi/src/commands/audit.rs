@@ -16,7 +16,9 @@ use std::{
 };
 
 use desk::{
-    audit::{self, AuditStore, ErasureScope, Filter, FoundRecord, TrailProgress, UNWATCHED},
+    audit::{
+        self, AuditStore, ErasureScope, Filter, FoundRecord, ToolFilter, TrailProgress, UNWATCHED,
+    },
     private_files,
 };
 use kit::{Error, Result, time::Clock};
@@ -24,6 +26,8 @@ use serde_json::json;
 
 use crate::{
     cli::{AuditAction, AuditErase, AuditExport, AuditTail, AuditVerify, CounterOptions, Global},
+    config::Config,
+    descriptions,
     locale::pick,
     open::{self, OwnRows},
     output::{compact, pretty, print, tell},
@@ -40,7 +44,10 @@ pub fn run(global: &Global, action: &AuditAction) -> Result<ExitCode> {
         let rows = open::own_rows(global, &config);
         let store = open::audit_place(global, &config, &rows.state)?.open()?;
         match action {
-            AuditAction::Tail(arguments) => tail(store, arguments).await,
+            AuditAction::Tail(arguments) => {
+                let tool = tools_meant(&config, arguments)?;
+                tail(store, tool, arguments).await
+            }
             AuditAction::Export(arguments) => export(store, arguments).await,
             AuditAction::Verify(arguments) => verify(&rows, store, arguments).await,
             AuditAction::Head(arguments) => head::print_head(&rows, &store, arguments).await,
@@ -49,11 +56,29 @@ pub fn run(global: &Global, action: &AuditAction) -> Result<ExitCode> {
     })
 }
 
-async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitCode> {
+/// What `--tool` means: part of a name, or of a title.
+fn tools_meant(config: &Config, arguments: &AuditTail) -> Result<Option<ToolFilter>> {
+    let Some(text) = &arguments.tool else {
+        return Ok(None);
+    };
+    let options = CounterOptions {
+        fixture: true,
+        ..CounterOptions::default()
+    };
+    let all = descriptions::described(config, &options, None)?;
+    let tools = all.iter().flat_map(|counter| counter.tools.iter());
+    Ok(Some(ToolFilter::new(text, tools.map(|tool| &**tool))))
+}
+
+async fn tail(
+    store: Arc<dyn AuditStore>,
+    tool: Option<ToolFilter>,
+    arguments: &AuditTail,
+) -> Result<ExitCode> {
     let filter = Filter {
         caller: arguments.caller.clone(),
         counter: arguments.counter.clone(),
-        tool: arguments.tool.clone(),
+        tool,
         outcome: arguments.outcome.clone(),
         since: arguments.since.as_deref().map(time).transpose()?,
         until: None,

@@ -1,6 +1,7 @@
 //! The console: who gets in, what keeps everybody else out, and what a person
 //! does there in a real browser (`clients/console.mjs`).
 
+mod audit_pages;
 mod batches;
 mod connect;
 mod counter_pages;

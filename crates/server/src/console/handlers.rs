@@ -76,9 +76,9 @@ where
         return closed();
     };
     let secret = &desk.state.get().await?.secret;
-    let pages = navigation(desk, words, uri.path());
     if !session.plain {
         let Some(token) = headers.get(FORM_TOKEN) else {
+            let pages = navigation(desk, words, uri.path(), None);
             return Ok(html(StatusCode::OK, page::unfilled(words, pages)));
         };
         if !session.knows(secret, token.to_str().unwrap_or_default()) {
@@ -87,6 +87,8 @@ where
     }
     let form_token = session.form_token(secret);
     let page = render(view(desk, words, &form_token, (headers, uri))).await?;
+    let waiting = desk.approvals.count_waiting().await.ok();
+    let pages = navigation(desk, words, uri.path(), waiting);
     Ok(html(
         page.status,
         page::whole(words, pages, &form_token, page),
@@ -128,7 +130,8 @@ where
     let view = view(desk, words, &form_token, (headers, uri));
     Ok(match act(view, acting.fields).await? {
         Reaction::Page(page) => {
-            let pages = navigation(desk, words, uri.path());
+            let waiting = desk.approvals.count_waiting().await.ok();
+            let pages = navigation(desk, words, uri.path(), waiting);
             html(page.status, page::whole(words, pages, &form_token, page))
         }
         Reaction::Other(response) => response,

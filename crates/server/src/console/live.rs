@@ -134,38 +134,37 @@ pub fn client_stream(desk: Arc<Desk>, session: Session) -> Response {
     changes_stream(desk, session, changes)
 }
 
-/// A message after each change, until the session or the desk ends.
+/// A message after each change, and one after each change of what waits for a decision,
+/// until the session or the desk ends.
 fn changes_stream(
     desk: Arc<Desk>,
     session: Session,
     changes: impl Stream<Item = ()> + Send + 'static,
 ) -> Response {
     // Signing out counts as a change of the approvals.
-    let signed_out = desk.approvals.changes();
+    let approvals = desk.approvals.changes();
     let messages = futures::stream::unfold(
-        (desk, session, Box::pin(changes), signed_out),
-        |(desk, session, mut changes, mut signed_out)| async move {
+        (desk, session, Box::pin(changes), approvals),
+        |(desk, session, mut changes, mut approvals)| async move {
             let stopping = desk.stopping.clone();
-            loop {
-                let expires_in = session.expires_at - desk.clock.now().as_millisecond();
-                let expires_in = Duration::from_millis(expires_in.max(0).unsigned_abs());
-                let is_news = tokio::select! {
-                    changed = changes.next() => changed.map(|()| true)?,
-                    changed = signed_out.changed() => changed.map(|()| false).ok()?,
-                    () = tokio::time::sleep(expires_in) => return None,
-                    () = stopping.cancelled() => return None,
-                };
-                let state = desk.state.get().await.ok()?;
-                if !session.is_open(state).await.ok()? {
-                    return None;
-                }
-                if !is_news {
+            let expires_in = session.expires_at - desk.clock.now().as_millisecond();
+            let expires_in = Duration::from_millis(expires_in.max(0).unsigned_abs());
+            let what = tokio::select! {
+                changed = changes.next() => changed.map(|()| "changed")?,
+                changed = approvals.changed() => {
+                    changed.ok()?;
                     tokio::time::sleep(AT_MOST_EVERY).await;
-                } else {
-                    let message: Result<Event, Infallible> = Ok(Event::default().data("changed"));
-                    return Some((message, (desk, session, changes, signed_out)));
+                    "waiting"
                 }
+                () = tokio::time::sleep(expires_in) => return None,
+                () = stopping.cancelled() => return None,
+            };
+            let state = desk.state.get().await.ok()?;
+            if !session.is_open(state).await.ok()? {
+                return None;
             }
+            let message: Result<Event, Infallible> = Ok(Event::default().data(what));
+            Some((message, (desk, session, changes, approvals)))
         },
     );
     Sse::new(messages)

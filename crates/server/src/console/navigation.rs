@@ -8,7 +8,7 @@ use super::words::Words;
 /// Address, English and Japanese name of each page.
 const PAGES: [(&str, &str, &str); 10] = [
     ("/console/", "Overview", "概要"),
-    ("/console/approvals", "Approvals", "確認"),
+    (APPROVALS, "Approvals", "確認"),
     ("/console/connect", "Connect", "接続"),
     ("/console/agents", "Agents", "エージェント"),
     ("/console/tools", "Tools", "ツール"),
@@ -19,8 +19,21 @@ const PAGES: [(&str, &str, &str); 10] = [
     ("/console/health", "Health", "状態"),
 ];
 
-/// `path`: that of the page that shows it.
-pub fn navigation(desk: &Desk, words: &Words, path: &str) -> Markup {
+const APPROVALS: &str = "/console/approvals";
+
+/// How many questions wait, beside the link to them. `None`: it is not to be told yet, or
+/// not known; a script fills it in.
+fn waiting(words: &Words, count: Option<i64>) -> Markup {
+    let count = count.unwrap_or_default();
+    html! {
+        span id="waiting" class="count" hidden[count == 0] {
+            b { (count) } span class="unseen" { (words.pick(" waiting", "件が確認待ち")) }
+        }
+    }
+}
+
+/// `path`: that of the page that shows it. `count`: how many questions wait.
+pub fn navigation(desk: &Desk, words: &Words, path: &str, count: Option<i64>) -> Markup {
     let is_here = |address: &str| {
         let below = path.strip_prefix(address);
         let is_overview = address == "/console/";
@@ -29,7 +42,12 @@ pub fn navigation(desk: &Desk, words: &Words, path: &str) -> Markup {
     };
     let entry = |address: &str, name: &str| {
         html! {
-            li { a href=(address) aria-current=[is_here(address).then_some("page")] { (name) } }
+            li {
+                a href=(address) aria-current=[is_here(address).then_some("page")] {
+                    (name)
+                    @if address == APPROVALS { " " (waiting(words, count)) }
+                }
+            }
         }
     };
     html! {

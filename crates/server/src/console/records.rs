@@ -1,6 +1,9 @@
 //! Records of the audit trail as a list, the same wherever they are shown.
 
-use desk::audit::{FoundRecord, TrailPage};
+use desk::{
+    DESK,
+    audit::{FoundRecord, TrailPage, acts},
+};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -46,6 +49,37 @@ pub fn outcome(words: &Words, record: &FoundRecord) -> Markup {
     }
 }
 
+/// Where records name a counter and mean none of them.
+pub fn desk_title(words: &Words) -> &'static str {
+    words.pick("The desk itself", "窓口全体")
+}
+
+/// What a record is about: the tool, what a person did at the desk, or the kind.
+pub fn title<'a>(view: &View, record: &'a FoundRecord) -> &'a str {
+    let words = view.words;
+    if let Some(tool) = text(record, "tool") {
+        let counter = text(record, "counter").unwrap_or_default();
+        return acts::title(tool, words.language())
+            .unwrap_or_else(|| tool_title(view, counter, tool));
+    }
+    match text(record, "kind").unwrap_or_default() {
+        "refused_count" => words.pick(
+            "Requests refused before a tool was known",
+            "ツールが分かる前に拒否された要求",
+        ),
+        "lost" => words.pick("Records were lost", "失われた記録"),
+        _ => words.pick("Record", "記録"),
+    }
+}
+
+/// The counter that a record names.
+pub fn place<'a>(view: &View, record: &'a FoundRecord) -> &'a str {
+    match text(record, "counter").unwrap_or_default() {
+        DESK => desk_title(view.words),
+        counter => counter_title(view, counter),
+    }
+}
+
 /// `who`: whether each line says who called.
 pub fn list(view: &View, page: &TrailPage, who: bool) -> Markup {
     let words = view.words;
@@ -61,15 +95,15 @@ pub fn list(view: &View, page: &TrailPage, who: bool) -> Markup {
 
 fn line(view: &View, record: &FoundRecord, who: bool) -> Markup {
     let words = view.words;
-    let counter = text(record, "counter").unwrap_or_default();
-    let tool = text(record, "tool").unwrap_or_default();
+    let act = text(record, "tool").filter(|tool| acts::title(tool, words.language()).is_some());
     let arguments = record.json.get("arguments").map(Value::to_string);
     html! {
         li {
             p {
                 (outcome(words, record))
-                " " a href=(address(record)) { (tool_title(view, counter, tool)) }
-                " " (counter_title(view, counter))
+                " " a href=(address(record)) { (title(view, record)) }
+                @if let Some(act) = act { " " code { (act) } }
+                " " (place(view, record))
                 @if let Some(count) = record.json.get("count") { " × " (count) }
             }
             p class="when" {

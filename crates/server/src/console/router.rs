@@ -74,6 +74,7 @@ pub fn router(desk: &Arc<Desk>, facts: Facts) -> Router {
         .route("/console/sign-out", post(act::sign_out))
         .route("/console/language", get(choose_language))
         .route("/console/events", get(events))
+        .route("/console/waiting", get(waiting))
         .route("/console/approvals", get(approvals::inbox))
         .route("/console/approvals/{id}", post(act::decide))
         .route("/console/grants/{id}/revoke", post(act::revoke))
@@ -217,6 +218,21 @@ async fn events(
     }
 }
 
+/// How many questions wait for a decision.
+async fn waiting(
+    State(desk): State<Arc<Desk>>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+) -> Response {
+    if let Err(response) = listener(&desk, &headers, &open).await {
+        return response;
+    }
+    match desk.approvals.count_waiting().await {
+        Ok(count) => count.to_string().into_response(),
+        Err(error) => trouble(&headers, &error),
+    }
+}
+
 /// Changes of one counter.
 async fn counter_events(
     State(desk): State<Arc<Desk>>,
@@ -250,7 +266,7 @@ async fn client_events(
     }
 }
 
-/// Who listens to a stream. Their connection may stay open.
+/// Who listens to a stream, or asks again and again. Their connection may stay open.
 async fn listener(
     desk: &Desk,
     headers: &HeaderMap,

@@ -76,7 +76,7 @@ async fn collect(
 }
 
 /// Why a body was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
     TooLarge,
     /// More than is read of somebody who has shown no valid key.

@@ -130,7 +130,7 @@ impl Endpoint {
         } else {
             match self.desk.keyring.identify(credentials, name).await {
                 Ok(who) => who,
-                Err(why) => return answer::refusal(None, &Refusal::of(why, name)),
+                Err(why) => return answer::refusal(None, &Refusal::of(&why, name)),
             }
         };
         let reads = AcceptedTypes::of(&parts.headers);
@@ -192,7 +192,7 @@ impl Endpoint {
         let name = self.published.counter.about.name;
         let who = match self.desk.keyring.identify(&credentials, name).await {
             Ok(who) => who,
-            Err(why) => return answer::refusal(None, &Refusal::of(why, name)),
+            Err(why) => return answer::refusal(None, &Refusal::of(&why, name)),
         };
         let owner = owner(&who, request.extensions());
         if request.method() == Method::DELETE {

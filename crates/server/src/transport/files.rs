@@ -50,11 +50,11 @@ pub async fn serve(
     let who = match desk.keyring.identify_for_file(key, about, name).await {
         Ok(who) => who,
         Err(Unidentified::Unavailable) => {
-            return answer::refusal(None, &Refusal::of(Unidentified::Unavailable, about));
+            return answer::refusal(None, &Refusal::of(&Unidentified::Unavailable, about));
         }
-        Err(_) => {
+        Err(why) => {
             from.wrong_key();
-            desk.refuse_unidentified(published, Unidentified::InvalidKey);
+            desk.refuse_unidentified(published, &why);
             return no_such_file();
         }
     };

@@ -42,7 +42,7 @@ pub struct Guard {
 }
 
 /// Who sends a request, as far as its head tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sender {
     Known,
     /// Has no valid key where one is needed.

@@ -234,7 +234,7 @@ async fn metrics(
     let brings_key = matches!(credentials, Credentials::Key(_));
     let is_public = shared.desk.settings.http.public_metrics && !brings_key;
     if !is_public && let Err(why) = shared.desk.keyring.admit(&credentials).await {
-        return answer::refusal(None, &Refusal::of(why, ""));
+        return answer::refusal(None, &Refusal::of(&why, ""));
     }
     if brings_key && let Err(full) = open.settle(Standing::Identified) {
         return full.answer();

@@ -205,7 +205,7 @@ impl OwnPort {
         let body = read_body(&endpoint.desk, body, sender, open).await;
         // The caller holds it until the request is answered.
         let (body, permit) = body.map_err(|unread| match unread {
-            Unread::FromStranger(why) => refused(&Refusal::of(why, name)),
+            Unread::FromStranger(why) => refused(&Refusal::of(&why, name)),
             unread => unread.into_response(),
         })?;
         let credentials = self.guard.credentials(&parts.headers);
@@ -240,7 +240,7 @@ async fn asset(
     let name = endpoint.published.counter.about.name;
     let who = match endpoint.desk.keyring.identify(&credentials, name).await {
         Ok(who) => who,
-        Err(why) => return refused(&Refusal::of(why, name)),
+        Err(why) => return refused(&Refusal::of(&why, name)),
     };
     if let Err(full) = open.identify(&who) {
         return full.answer();

@@ -48,7 +48,7 @@ pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Res
         Ok(read) => read,
         Err(Unread::FromStranger(why)) => {
             let name = endpoint.published.counter.about.name;
-            return answer::refusal(None, &Refusal::of(why, name));
+            return answer::refusal(None, &Refusal::of(&why, name));
         }
         Err(unread) => return unread.into_response(),
     };

@@ -178,3 +178,29 @@ async fn a_full_hour_is_not_read_anew_for_everybody() {
     // A clock that was set back does not keep it.
     assert!(!Arc::ptr_eq(&at(PAST + 2).await, &next));
 }
+
+#[tokio::test]
+async fn refusals_before_a_tool_was_known_are_found_by_their_outcome() {
+    let desk = Desk::long_ago();
+    let trail = desk.trail();
+    call_at(&trail, PAST, "k1").await;
+    assert!(write(&trail, filler(3)).await);
+    let found = |outcome: &str| {
+        let filter = Filter {
+            outcome: Some(outcome.into()),
+            ..Filter::default()
+        };
+        let (paged, _) = desk.pages(&filter, 50, PLENTY);
+        let listed = find(&*desk.store(), &filter, None, UNWATCHED).unwrap();
+        assert_eq!(numbers(&paged), numbers(&listed), "{outcome}");
+        paged.len()
+    };
+    for (outcome, count) in [
+        ("refused", 1),
+        ("INVALID_KEY", 1),
+        ("done", 1),
+        ("asked", 0),
+    ] {
+        assert_eq!(found(outcome), count, "{outcome}");
+    }
+}

@@ -3,7 +3,7 @@
 use kit::{Error, Reply, Result, approval::Card};
 use serde_json::json;
 
-use crate::approvals::{Approval, ApprovalInUse, Status};
+use crate::approvals::{APPROVAL_REQUIRED, Approval, ApprovalInUse, Status};
 
 #[derive(Debug)]
 pub enum ApprovalOutcome {
@@ -107,7 +107,7 @@ pub fn pending(pending: &Pending<'_>) -> Error {
     let expires_at = jiff::Timestamp::from_millisecond(approval.expires_at).ok();
     let error = if pending.is_read_out {
         Error::new(
-            "APPROVAL_REQUIRED",
+            APPROVAL_REQUIRED,
             format!("{lapsed}This needs your approval first. Nothing was done yet."),
         )
         .japanese(format!(
@@ -115,7 +115,7 @@ pub fn pending(pending: &Pending<'_>) -> Error {
         ))
     } else {
         Error::new(
-            "APPROVAL_REQUIRED",
+            APPROVAL_REQUIRED,
             format!("{lapsed}{tool} waits for the user's approval ({address})."),
         )
         .next(format!(

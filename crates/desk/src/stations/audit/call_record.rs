@@ -1,6 +1,9 @@
 //! A call as the audit station knows it, and its line in the log.
 
-use std::{net::IpAddr, time::Instant};
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
 
 use kit::{Caller, ids::CallId};
 
@@ -20,6 +23,8 @@ pub struct CallRecord {
     pub has_ledger_row: bool,
     pub started: Instant,
     pub outcome: Outcome,
+    /// For how long it waited for a person's decision.
+    pub waited: Duration,
     /// The approval or standing grant with which it ran.
     pub approval: Option<String>,
     pub arguments: RedactedArguments,

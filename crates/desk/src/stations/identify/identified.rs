@@ -22,12 +22,12 @@ pub enum Credentials {
 }
 
 /// Why a caller was not identified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unidentified {
     /// The key is unknown, expired or revoked, or there is none where one is needed.
     InvalidKey,
-    /// The key is valid, but not for this counter.
-    OutOfScope,
+    /// The key of this caller is valid, but not for this counter.
+    OutOfScope(Caller),
     /// The key is not known here, and the rows can't be read at present.
     Unavailable,
 }

@@ -127,7 +127,7 @@ impl Keyring {
             return Err(Unidentified::InvalidKey);
         }
         if !found.opens(counter) {
-            return Err(Unidentified::OutOfScope);
+            return Err(Unidentified::OutOfScope(found.caller.clone()));
         }
         found.used_at.store(now, Ordering::Relaxed);
         Ok(found)
@@ -276,7 +276,8 @@ mod tests {
         let who = keyring.identify(&key, "cinema").await.unwrap();
         assert_eq!(&*who.caller.name, "phone");
         let elsewhere = keyring.identify(&key, "rooms").await;
-        assert_eq!(elsewhere.unwrap_err(), Unidentified::OutOfScope);
+        let elsewhere = elsewhere.unwrap_err();
+        assert_eq!(elsewhere, Unidentified::OutOfScope(who.caller.clone()));
         assert_eq!(keyring.admit(&key).await, Ok(()), "any valid key is enough");
         let wrong = keyring.admit(&Credentials::Key("secre".into())).await;
         assert_eq!(wrong, Err(Unidentified::InvalidKey));

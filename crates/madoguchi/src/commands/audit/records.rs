@@ -32,7 +32,13 @@ fn row(at: i64, record: &Value) -> Vec<Cell> {
     let count = &record["count"];
     let sentence = match text("kind") {
         "call" => return call(time, who, record),
-        "refused_count" => format!("{who}  {}  {count} requests refused", text("counter")),
+        "refused_count" => {
+            let why = match text("code") {
+                "" => String::new(),
+                code => format!(": {code}"),
+            };
+            format!("{who}  {}  {count} requests refused{why}", text("counter"))
+        }
         "read_count" => {
             let tool = format!("{}.{}", text("counter"), text("tool"));
             format!("{who}  {tool}  {count} reads")

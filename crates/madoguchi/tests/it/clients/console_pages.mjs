@@ -144,6 +144,29 @@ const cases = {
       await leave(page);
     },
 
+    async "the list of pages says how many questions wait, on every page"() {
+      const pages = [await visit(), await visit(), await visit()];
+      const [counter, keys, inbox] = pages;
+      await open(counter, "/console/cinema");
+      await open(keys, "/console/keys");
+      await inbox.goto(`${url}/console/approvals`);
+      await inbox.locator("#pending > .card").first().waitFor();
+      const waiting = async (page) => Number(await page.locator("#waiting b").textContent());
+      const before = await waiting(inbox);
+      assert.ok(before > 0);
+      for (const page of pages) {
+        const link = page.getByRole("link", { name: `Approvals ${before} waiting` });
+        await link.waitFor();
+      }
+      const { available_seats: rows } = await called("get_seat_availability", { schedule_id: schedule });
+      const { row, available_numbers: numbers } = rows.at(0);
+      await called("reserve_seats", { schedule_id: schedule, seat_ids: [`${row}${numbers.at(-1)}`] });
+      for (const page of pages) {
+        await page.getByRole("link", { name: `Approvals ${before + 1} waiting` }).waitFor();
+        await leave(page);
+      }
+    },
+
     async "a key is made, seen once, and revoked"() {
       const page = await visit();
       await open(page, "/console/keys");

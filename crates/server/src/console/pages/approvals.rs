@@ -37,8 +37,8 @@ async fn shown(desk: &Arc<Desk>, headers: &HeaderMap, uri: &Uri) -> Result<Respo
     let Some(session) = &visitor.session else {
         return Ok(html(StatusCode::UNAUTHORIZED, page::closed(words)));
     };
-    let pages = navigation(desk, words, uri.path());
     if !session.plain {
+        let pages = navigation(desk, words, uri.path(), None);
         return Ok(html(StatusCode::OK, page::inbox(words, pages)));
     }
     let view = View {
@@ -50,7 +50,10 @@ async fn shown(desk: &Arc<Desk>, headers: &HeaderMap, uri: &Uri) -> Result<Respo
     };
     let done = view.address.get("done").and_then(Outcome::parse);
     let done = done.map(|outcome| Notice::Good(outcome.message(words).to_owned()));
-    let sections = Inbox::read(desk).await?.sections(&view);
+    let inbox = Inbox::read(desk).await?;
+    let waiting = i64::try_from(inbox.pending().len()).ok();
+    let pages = navigation(desk, words, uri.path(), waiting);
+    let sections = inbox.sections(&view);
     let sections = markup! {
         @if let Some(done) = &done { (notice(done)) }
         (sections)

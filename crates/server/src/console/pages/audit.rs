@@ -11,9 +11,12 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use desk::audit::{self, Filter, Position, Trail, TrailPage};
+use desk::{
+    DESK, Desk,
+    audit::{self, Filter, Position, ToolFilter, Trail, TrailPage},
+};
 use jiff::{ToSpan, civil::Date, tz::TimeZone};
-use kit::Result;
+use kit::{Result, Tool};
 use maud::{Markup, html};
 
 use super::super::{
@@ -90,8 +93,11 @@ impl AuditQuery {
         ]
     }
 
-    /// An error names the day that is none.
-    fn filter(&self) -> std::result::Result<Filter, String> {
+    /// `tools`: those whose titles people may write. An error names the day that is none.
+    fn filter<'a>(
+        &self,
+        tools: impl Iterator<Item = &'a Tool>,
+    ) -> std::result::Result<Filter, String> {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let day = |text: &str, days: i64| {
             let begin = |date: Date| {
@@ -105,13 +111,18 @@ impl AuditQuery {
         Ok(Filter {
             caller: given(&self.caller),
             counter: given(&self.counter),
-            tool: given(&self.tool),
+            tool: given(&self.tool).map(|text| ToolFilter::new(&text, tools)),
             outcome: given(&self.outcome),
             since: day(&self.since, 0)?,
             until: day(&self.until, 1)?,
             ..Filter::default()
         })
     }
+}
+
+fn tools(desk: &Desk) -> impl Iterator<Item = &Tool> {
+    let counters = desk.counters.iter().map(|served| &served.counter);
+    counters.flat_map(|counter| counter.tools.iter().map(|tool| &**tool))
 }
 
 pub async fn page(view: View) -> Result<Page> {
@@ -146,7 +157,7 @@ pub async fn results(
     who: bool,
 ) -> Result<Markup> {
     let words = view.words;
-    let filter = match wanted.filter() {
+    let filter = match wanted.filter(tools(&view.desk)) {
         Ok(filter) => filter,
         Err(day) => return Ok(notice(&not_a_day(words, &day))),
     };
@@ -199,7 +210,8 @@ fn filters(view: &View, wanted: &AuditQuery) -> Markup {
         let about = &served.counter.about;
         (about.name, about.title_in(words.language()))
     });
-    let counters: Vec<_> = std::iter::once(all).chain(served).collect();
+    let own = (DESK, records::desk_title(words));
+    let counters: Vec<_> = std::iter::once(all).chain(served).chain([own]).collect();
     let tools = view.desk.counters.iter().flat_map(|served| &served.tools);
     // By the names that records have, each once.
     let tools: BTreeMap<&str, &str> = tools
@@ -217,7 +229,8 @@ fn filters(view: &View, wanted: &AuditQuery) -> Markup {
             div class="fields" {
                 (field("counter", words.pick("Counter", "窓口"), None,
                     select("counter", "counter", &wanted.counter, &counters)))
-                (field("tool", words.pick("Tool", "ツール"), None,
+                (field("tool", words.pick("Tool", "ツール"),
+                    Some(words.pick("Part of a name or a title", "名前か表示名の一部")),
                     suggesting("tool", &wanted.tool, &tools)))
                 (field("caller", words.pick("Caller", "呼び出し元"), None,
                     text_field("caller", "caller", &wanted.caller)))
@@ -236,7 +249,10 @@ fn filters(view: &View, wanted: &AuditQuery) -> Markup {
 /// All records that match, as a file. They are read as the browser takes them.
 pub async fn export(view: View, fields: Fields) -> Result<Reaction> {
     let wanted = AuditQuery::of(|name| Some(fields.get(name)));
-    let (filter, trail) = match (wanted.filter(), view.desk.audit.trail.clone()) {
+    let (filter, trail) = match (
+        wanted.filter(tools(&view.desk)),
+        view.desk.audit.trail.clone(),
+    ) {
         (Ok(filter), Some(trail)) => (filter, trail),
         _ => return Ok(Reaction::Page(page(view).await?)),
     };
@@ -285,11 +301,12 @@ mod tests {
             until: "2026-11-16".into(),
             ..AuditQuery::default()
         };
-        let filter = wanted.filter().unwrap();
+        let filter = wanted.filter(std::iter::empty()).unwrap();
         let day = filter.until.unwrap() - filter.since.unwrap();
         assert_eq!(day, 24 * 60 * 60 * 1000);
         assert_eq!((filter.caller, filter.tool), (None, None));
         wanted.until = "tomorrow".into();
-        assert_eq!(wanted.filter().unwrap_err(), "tomorrow");
+        let odd = wanted.filter(std::iter::empty());
+        assert_eq!(odd.unwrap_err(), "tomorrow");
     }
 }

@@ -151,11 +151,18 @@ fn counters(view: &View, activity: &Activity) -> Markup {
         ("Half within", "半数の所要時間"),
         ("95 % within", "95%の所要時間"),
     ]);
-    table(
+    let calls = table(
         words.pick("Calls in the last hour", "この1時間の呼び出し"),
         &columns,
         rows.collect(),
-    )
+    );
+    html! {
+        (calls)
+        p class="hint" { (words.pick(
+            "Times are the desk's own work. The time in which a call waited for a person's decision is not counted.",
+            "所要時間は窓口自身の処理の時間です。人の判断を待っていた時間は含みません。"
+        )) }
+    }
 }
 
 /// A time in milliseconds, as short as it is meaningful.

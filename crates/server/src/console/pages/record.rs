@@ -1,15 +1,15 @@
 //! One record of the audit trail: the call, its approval, what it changed.
 
-use desk::{Desk, audit, audit::FoundRecord, events};
-use kit::{Result, context::Change, sql::Budget};
+use desk::{audit, audit::FoundRecord};
+use kit::Result;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::{
-    inbox::{counter_title, tool_title},
-    parts::{copyable, exact_time, excerpt, pairs},
+    changes,
+    parts::{copyable, exact_time, pairs},
     readable::readable,
-    records::{caller, outcome, text},
+    records::{caller, outcome, place, text, title},
     view::{Page, View, link},
 };
 
@@ -30,13 +30,8 @@ pub async fn page(view: View) -> Result<Page> {
     let Some(record) = found.await? else {
         return Ok(Page::not_found(words));
     };
-    let counter = text(&record, "counter").unwrap_or_default();
-    let tool = text(&record, "tool").unwrap_or_default();
-    let title = match tool.is_empty() {
-        true => words.pick("Record", "記録"),
-        false => tool_title(&view, counter, tool),
-    };
-    let changes = changes(desk, &record).await?;
+    let title = title(&view, &record);
+    let changes = changes::of(desk, &record).await?;
     let main = html! {
         h1 { (title) }
         (particulars(&view, &record))
@@ -51,13 +46,10 @@ pub async fn page(view: View) -> Result<Page> {
         @if record.json.get("erased").is_some() {
             p class="hint" { (words.pick("The arguments were erased.", "引数は消去されました。")) }
         }
-        section {
-            h2 { (words.pick("What it changed", "変更されたもの")) }
-            @if changes.is_empty() {
-                p { (words.pick("Nothing that is still known.", "記録に残っている変更はありません。")) }
-            }
-            ul class="lines" role="list" {
-                @for change in &changes { li { code { (excerpt(change, 300)) } } }
+        @if let Some(changes) = changes {
+            section {
+                h2 { (words.pick("What it changed", "変更されたもの")) }
+                (changes.shown(&view, &record))
             }
         }
         section {
@@ -77,7 +69,7 @@ fn particulars(view: &View, record: &FoundRecord) -> Markup {
         (words.pick("Caller", "呼び出し元"), caller(record)),
     ];
     if !counter.is_empty() {
-        let title = counter_title(view, counter);
+        let title = place(view, record);
         rows.push((words.pick("Counter", "窓口"), html! { (title) }));
     }
     if let Some(tool) = text(record, "tool") {
@@ -90,9 +82,22 @@ fn particulars(view: &View, record: &FoundRecord) -> Markup {
         };
         rows.push((words.pick("Tool", "ツール"), name));
     }
-    if let Some(ms) = record.json.get("ms").and_then(Value::as_f64) {
-        let took = html! { (format!("{ms:.1} ms")) };
-        rows.push((words.pick("Took", "所要時間"), took));
+    for (field, label) in [
+        ("ms", words.pick("Took", "所要時間")),
+        (
+            "waited_ms",
+            words.pick(
+                "Of that, waiting for a person",
+                "うち、人の判断を待った時間",
+            ),
+        ),
+    ] {
+        if let Some(ms) = record.json.get(field).and_then(Value::as_f64) {
+            rows.push((label, html! { (format!("{ms:.1} ms")) }));
+        }
+    }
+    if let Some(count) = record.json.get("count") {
+        rows.push((words.pick("Times", "回数"), html! { (count) }));
     }
     if let Some(approval) = text(record, "approval") {
         let address = link("/console/approvals/one", &[("id", approval)]);
@@ -100,30 +105,4 @@ fn particulars(view: &View, record: &FoundRecord) -> Markup {
         rows.push((words.pick("Approval", "確認"), approval));
     }
     pairs(rows)
-}
-
-/// The resources that the call changed. The rows about it are kept for a day.
-async fn changes(desk: &Desk, record: &FoundRecord) -> Result<Vec<String>> {
-    let served = text(record, "counter").and_then(|counter| desk.counter(counter));
-    let store = served.and_then(|served| served.counter.store.as_ref());
-    let (Some(store), Some(call)) = (store, text(record, "call")) else {
-        return Ok(Vec::new());
-    };
-    let call = call.to_owned();
-    let kept = store.query(Budget::default(), move |sql| {
-        let row = sql.query_one(
-            "SELECT changes FROM desk_writes WHERE call_id = $1",
-            &[(&call).into()],
-        )?;
-        row.map(|row| row.text(0)).transpose()
-    });
-    let kept = kept.await?.unwrap_or_default();
-    let mut changes: Vec<String> = events::decode(&kept)
-        .filter_map(|change| match change {
-            Change::Resource(uri) => Some(uri),
-            Change::ResourceList | Change::ToolList | Change::PromptList | Change::Page => None,
-        })
-        .collect();
-    changes.dedup();
-    Ok(changes)
 }

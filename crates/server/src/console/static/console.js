@@ -2,7 +2,7 @@
 // card that waits is never touched, new ones come below it, and one that was
 // decided elsewhere says so in its place.
 
-import { listen, prepare as prepareAll } from "./reader.js";
+import { listen, prepare as prepareAll, showWaiting } from "./reader.js";
 
 const inbox = document.getElementById("inbox");
 const sections = document.getElementById("sections");
@@ -93,6 +93,7 @@ function showList(id, fresh) {
 function count() {
   const waiting = sections.querySelectorAll(".card:not(.settled)").length;
   document.title = waiting ? `(${waiting}) ${title}` : title;
+  showWaiting(waiting);
 }
 
 // --- notifications of the browser ---------------------------------------------

@@ -1,6 +1,6 @@
 // Fills a page with its content, and keeps parts of it up to date.
 
-import { listen, prepare, token } from "./reader.js";
+import { listen, prepare, showWaiting, token } from "./reader.js";
 
 let main = document.getElementById("main");
 
@@ -15,6 +15,22 @@ async function fetched() {
   }
 }
 
+/** How many questions wait, as a page says. */
+const waitingOn = (page) => Number(page.querySelector("#waiting b")?.textContent ?? 0);
+
+/** Asks how many questions wait. On pages that bring themselves up to date they say it. */
+async function askWaiting() {
+  try {
+    const response = await fetch("/console/waiting", { headers: { "x-console-form": token } });
+    if (response.ok) showWaiting(Number(await response.text()));
+  } catch {
+    // The desk could not be reached; it is asked again.
+  }
+}
+
+/** How often that is asked, in milliseconds. */
+const ASKS_EVERY = 10_000;
+
 async function fill() {
   const unreached = main.dataset.fill;
   const page = await fetched();
@@ -28,6 +44,7 @@ async function fill() {
   main.replaceWith(fresh);
   main = fresh;
   document.title = page.title;
+  showWaiting(waitingOn(page));
   arrived();
   // Now it leads somewhere.
   if (location.hash) location.replace(location.hash);
@@ -47,7 +64,8 @@ function arrived() {
     location.replace(`/console/approvals${location.hash}`);
   }
   const every = main.querySelector("[data-every]")?.dataset.every;
-  if (every) setInterval(() => document.hidden || refresh(), Number(every) * 1000);
+  const again = every ? refresh : askWaiting;
+  setInterval(() => document.hidden || again(), every ? Number(every) * 1000 : ASKS_EVERY);
   const watched = main.querySelector("[data-watch]");
   if (!watched) return;
   watched.addEventListener("submit", sendHere);
@@ -55,7 +73,8 @@ function arrived() {
   watched.addEventListener("click", stopIfMoved, { capture: true });
   // What changed before the desk could say so is not said again.
   const connected = (isThere) => isThere && refreshSoon();
-  listen(watched.dataset.watch, { heard: refreshSoon, connected });
+  const heard = (news) => (news.trim() === "waiting" ? askWaiting() : refreshSoon());
+  listen(watched.dataset.watch, { heard, connected });
 }
 
 /** What readers change themselves: they open details, and scripts show buttons. */
@@ -140,6 +159,7 @@ function becomeWithin(node, fresh) {
 /** Brings the live parts up to date. Who was in a thing that moved stays in it. */
 function show(page, { isAnswer }) {
   prepare(page);
+  showWaiting(waitingOn(page));
   keepsOutcomes = !isAnswer;
   const focused = document.activeElement;
   const within = focused?.closest("[id]")?.id;

@@ -28,6 +28,13 @@ export function prepare(root) {
   }
 }
 
+/** Shows how many questions wait, beside the link to them in the list of pages. */
+export function showWaiting(count) {
+  const place = document.getElementById("waiting");
+  place.querySelector("b").textContent = count;
+  place.hidden = count === 0;
+}
+
 /** The desk says something every 15 seconds; who is silent for three times that has gone. */
 const SILENCE = 45_000;
 const AGAIN = 2000;

@@ -9,6 +9,7 @@ use axum::{http::HeaderMap, response::Response};
 use bytes::Bytes;
 use desk::{
     Desk,
+    pipeline::Refusal,
     stations::identify::{Credentials, Identified, Unidentified},
 };
 use futures::{
@@ -58,11 +59,12 @@ type Farewell = (CloseCode, &'static str);
 
 const INVALID_KEY: Farewell = (CloseCode::Policy, "Invalid API key");
 
-fn refused(why: Unidentified) -> Farewell {
+fn refused(why: &Refusal) -> Farewell {
     match why {
-        Unidentified::InvalidKey => INVALID_KEY,
-        Unidentified::OutOfScope => (CloseCode::Policy, "The key does not open this counter"),
-        Unidentified::Unavailable => (CloseCode::Again, "The database can't be reached"),
+        Refusal::InvalidKey => INVALID_KEY,
+        Refusal::OutOfScope { .. } => (CloseCode::Policy, "The key does not open this counter"),
+        // Nothing else ends a socket.
+        _ => (CloseCode::Again, "The database can't be reached"),
     }
 }
 
@@ -155,7 +157,7 @@ impl Accepted {
             incoming,
             outgoing: outgoing.clone(),
             credentials: self.credentials.clone(),
-            identified: self.who.as_ref().map(|_| ()).map_err(|why| *why),
+            identified: self.who.as_ref().map(|_| ()).map_err(Clone::clone),
             own_dialect: self.own_dialect,
             language: self.language,
             visit: Some(Arc::clone(&self.from)),
@@ -301,7 +303,7 @@ async fn write(
                 Some(Outgoing::Message(Text { text, held })) => {
                     (Message::Text(Utf8Bytes::from(text)), held)
                 }
-                Some(Outgoing::Unidentified(why)) => break refused(why),
+                Some(Outgoing::Unidentified(why)) => break refused(&why),
                 Some(Outgoing::Broken(breach)) => break farewell(breach),
                 None if stopping.is_cancelled() => break (CloseCode::Away, "the desk is stopping"),
                 None => break (CloseCode::Normal, ""),

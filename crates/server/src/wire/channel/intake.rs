@@ -13,7 +13,7 @@ use desk::{
     Desk,
     methods::TOOLS_CALL,
     pipeline::{Admitted, Refusal},
-    stations::identify::{Credentials, Unidentified},
+    stations::identify::Credentials,
 };
 use rmcp::{
     RoleServer,
@@ -268,7 +268,7 @@ impl Intake {
             self.answer(id, &Fault::from(barred)).await;
             return None;
         }
-        let admitted = match self.channel.identified {
+        let admitted = match &self.channel.identified {
             Ok(()) => {
                 let credentials = &self.channel.credentials;
                 self.desk.admit(&self.published, credentials, method).await
@@ -283,19 +283,20 @@ impl Intake {
             }
             Err(refusal) => {
                 self.answer(id, &Fault::from(&refusal)).await;
-                let why = match refusal {
-                    Refusal::InvalidKey => Unidentified::InvalidKey,
-                    Refusal::OutOfScope { .. } => Unidentified::OutOfScope,
-                    // The key is only looked up when a connection begins.
-                    Refusal::Unavailable { .. } if self.channel.identified.is_err() => {
-                        Unidentified::Unavailable
+                let ends = match &refusal {
+                    Refusal::InvalidKey => {
+                        self.note_wrong_key();
+                        true
                     }
-                    _ => return None,
+                    Refusal::OutOfScope { .. } => true,
+                    // The key is only looked up when a connection begins.
+                    Refusal::Unavailable { .. } => self.channel.identified.is_err(),
+                    _ => false,
                 };
-                if why == Unidentified::InvalidKey {
-                    self.note_wrong_key();
+                if ends {
+                    let outgoing = &self.channel.outgoing;
+                    outgoing.end(Outgoing::Unidentified(refusal)).await;
                 }
-                self.channel.outgoing.end(Outgoing::Unidentified(why)).await;
                 None
             }
         }

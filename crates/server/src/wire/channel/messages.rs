@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use desk::stations::identify::{Credentials, Unidentified};
+use desk::{
+    pipeline::Refusal,
+    stations::identify::{Credentials, Unidentified},
+};
 use kit::context::Language;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
@@ -16,7 +19,7 @@ use crate::{
 pub enum Outgoing {
     Message(Text),
     /// The key was not valid; nothing else will be answered.
-    Unidentified(Unidentified),
+    Unidentified(Refusal),
     /// The client broke the rules of its transport.
     Broken(Breach),
 }
