@@ -5,7 +5,11 @@ use std::{sync::Arc, time::Duration};
 use kit::Context;
 use tokio::time::MissedTickBehavior;
 
-use crate::{audit, desk::Desk, ledger, watch};
+use crate::{
+    audit::{self, acts::DESK},
+    desk::Desk,
+    ledger, watch,
+};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
@@ -96,7 +100,8 @@ async fn recover_audit(desk: &Desk) {
         let store = served.counter.store.as_ref()?;
         Some((served.counter.about.name, Arc::clone(store)))
     });
-    let rows: Vec<audit::CounterStore> = stores.collect();
+    let own = own.map(|store| (DESK, Arc::clone(store)));
+    let rows: Vec<audit::CounterStore> = stores.chain(own).collect();
     let store = Arc::clone(&trail.store);
     let recovered = audit::blocking(&store, move |_, runtime| {
         audit::recover(&trail, &rows, runtime)

@@ -7,7 +7,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     approvals::Approvals,
-    audit,
+    audit::{self, acts::DESK},
     clients::ClientsSeen,
     metrics::Metrics,
     policies::Policies,
@@ -108,11 +108,17 @@ impl Desk {
                 None => stores.push((store, vec![name])),
             }
         }
+        let stores: Vec<_> = stores.into_iter().map(|(_, names)| names).collect();
+        let stores = match self.counters.is_empty() {
+            false => stores,
+            // It changes nothing but the desk's own rows.
+            true => vec![vec![DESK]],
+        };
         let trail = audit::Trail::new(
             location.open()?,
             self.clock.clone(),
             self.process.clone(),
-            stores.into_iter().map(|(_, names)| names).collect(),
+            stores,
         );
         let trail = Some(Arc::new(trail.bounded(self.settings.audit.max_bytes)));
         self.audit = Audit::new(&self.settings.audit, &self.clock, trail);

@@ -1,5 +1,5 @@
-//! Creates, lists, rotates and revokes API keys. The station that checks them is
-//! `stations/identify.rs`.
+//! The rows of API keys. People change them through `key_change.rs`, which records it;
+//! the station that checks keys is `stations/identify.rs`.
 //!
 //! A key has the form `mdg_ID_SECRET`. The id is public: it names the key in lists,
 //! logs and the audit trail. Only a keyed digest of the whole key is stored. So the
@@ -13,7 +13,7 @@ use kit::{
 
 use crate::{
     digest::hex,
-    state::{self, Keyed, OpenState},
+    state::{Keyed, OpenState},
 };
 
 const PREFIX: &str = "mdg_";
@@ -69,63 +69,31 @@ fn new_key(id: &str) -> String {
     kit::ids::random(&format!("{PREFIX}{id}_"), SECRET_LENGTH)
 }
 
-/// Creates a key. The second part of the result is the key itself, which is stored
-/// nowhere.
-pub async fn create(state: &OpenState, wanted: NewKey, now: i64) -> Result<(StoredKey, String)> {
-    let wanted = checked(wanted, now)?;
-    let keyed = state.keys.clone();
-    change(state, move |sql| {
-        if let Some(other) = named(sql, &wanted.name, now)? {
-            return Err(Error::new(
-                "KEY_NAME_TAKEN",
-                format!("The key {other} already has the name `{}`.", wanted.name),
-            )
-            .next("Choose another name, or revoke or rotate that key."));
-        }
-        insert(sql, &keyed, &wanted, now)
-    })
-    .await
+/// The public id of a new key.
+pub(crate) fn new_id() -> String {
+    kit::ids::random("", ID_LENGTH)
 }
 
-/// Creates a key unless there is or ever was one. If several desks start on one
-/// database at the same time, one of them creates it.
-pub async fn create_first(
-    state: &OpenState,
-    wanted: NewKey,
-    now: i64,
-) -> Result<Option<(StoredKey, String)>> {
-    let wanted = checked(wanted, now)?;
-    let keyed = state.keys.clone();
-    let none = |sql: &mut dyn Sql| {
-        let row = sql.query_one("SELECT 1 FROM desk_keys LIMIT 1", &[])?;
-        Ok(row.is_none())
-    };
-    if !state.store.query(Budget::default(), none).await? {
-        return Ok(None);
+/// Whether there is a key or ever was one.
+pub(crate) fn exist(sql: &mut dyn Sql) -> Result<bool> {
+    let row = sql.query_one("SELECT 1 FROM desk_keys LIMIT 1", &[])?;
+    Ok(row.is_some())
+}
+
+/// The code of the error about a name that another key has.
+pub(crate) const NAME_TAKEN: &str = "KEY_NAME_TAKEN";
+
+pub(crate) fn name_taken(name: &str, by: &str) -> Error {
+    let what = format!("{by} already has the name `{name}`.");
+    Error::new(NAME_TAKEN, what).next("Choose another name, or revoke or rotate that key.")
+}
+
+/// Names tell keys apart while they are valid.
+pub(crate) fn check_name_is_free(sql: &mut dyn Sql, name: &str, now: i64) -> Result<()> {
+    match named(sql, name, now)? {
+        None => Ok(()),
+        Some(other) => Err(name_taken(name, &format!("The key {other}"))),
     }
-    change(state, move |sql| {
-        // A second desk has waited for the first, and finds its key.
-        match none(sql)? {
-            true => insert(sql, &keyed, &wanted, now).map(Some),
-            false => Ok(None),
-        }
-    })
-    .await
-}
-
-/// Runs `job` in a transaction that other desks notice. Changes of keys wait for each
-/// other.
-async fn change<T: Send + 'static>(
-    state: &OpenState,
-    mut job: impl FnMut(&mut dyn Sql) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let work = move |sql: &mut dyn Sql| {
-        state::touch(sql, state::KEYS)?;
-        job(sql)
-    };
-    let done = state.store.transaction(Budget::default(), work).await?;
-    state::announce(&state.store, state::KEYS);
-    Ok(done)
 }
 
 /// The hint for a name that is not allowed.
@@ -156,7 +124,8 @@ pub fn is_name(name: &str) -> bool {
         && !OTHER_CALLERS.contains(&lower.as_str())
 }
 
-fn checked(mut wanted: NewKey, now: i64) -> Result<NewKey> {
+/// Refuses names that mislead, and keys that would have expired.
+pub(crate) fn checked(mut wanted: NewKey, now: i64) -> Result<NewKey> {
     wanted.name = wanted.name.trim().to_owned();
     if !is_name(&wanted.name) {
         let what = "A key can't have this name.";
@@ -171,21 +140,22 @@ fn checked(mut wanted: NewKey, now: i64) -> Result<NewKey> {
     Ok(wanted)
 }
 
-fn insert(
+/// Stores a new key. The second part of the result is the key itself.
+pub(crate) fn insert(
     sql: &mut dyn Sql,
     keyed: &Keyed,
+    id: &str,
     wanted: &NewKey,
     now: i64,
 ) -> Result<(StoredKey, String)> {
-    let id = kit::ids::random("", ID_LENGTH);
-    let key = new_key(&id);
+    let key = new_key(id);
     let hash = hex(&keyed.mac(key.as_bytes()));
     sql.execute(
         "INSERT INTO desk_keys (id, name, hash, counters, tools, read_only,
              trust_client_prompts, created_at, expires_at, file)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         &[
-            (&id).into(),
+            id.into(),
             (&wanted.name).into(),
             (&hash).into(),
             (&wanted.counters.join(",")).into(),
@@ -197,7 +167,7 @@ fn insert(
             wanted.file.as_deref().into(),
         ],
     )?;
-    Ok((one(sql, &id)?, key))
+    Ok((one(sql, id)?, key))
 }
 
 impl StoredKey {
@@ -218,48 +188,37 @@ pub fn all(sql: &mut dyn Sql) -> Result<Vec<StoredKey>> {
     sql.query(&text, &[])?.iter().map(kept).collect()
 }
 
-/// Finds the key by id, or by name if it is still valid.
-pub async fn revoke(state: &OpenState, id_or_name: &str, now: i64) -> Result<StoredKey> {
-    let wanted = id_or_name.to_owned();
-    change(state, move |sql| {
-        let id = found(sql, &wanted, now)?;
-        sql.execute(
-            "UPDATE desk_keys SET revoked_at = $1, previous_hash = NULL
-                 WHERE id = $2 AND revoked_at IS NULL",
-            &[now.into(), (&id).into()],
-        )?;
-        one(sql, &id)
-    })
-    .await
+pub(crate) fn revoke(sql: &mut dyn Sql, id: &str, now: i64) -> Result<StoredKey> {
+    sql.execute(
+        "UPDATE desk_keys SET revoked_at = $1, previous_hash = NULL
+             WHERE id = $2 AND revoked_at IS NULL",
+        &[now.into(), id.into()],
+    )?;
+    one(sql, id)
 }
 
-/// Makes a new secret for a key. The old one stays valid for `grace_ms`.
-pub async fn rotate(
-    state: &OpenState,
-    id_or_name: &str,
-    grace_ms: i64,
-    now: i64,
+/// Makes a new secret for a key. The old one stays valid until then.
+pub(crate) fn rotate(
+    sql: &mut dyn Sql,
+    keyed: &Keyed,
+    id: &str,
+    old_until: i64,
 ) -> Result<(StoredKey, String)> {
-    let (wanted, keyed) = (id_or_name.to_owned(), state.keys.clone());
-    change(state, move |sql| {
-        let id = found(sql, &wanted, now)?;
-        let key = new_key(&id);
-        let hash = hex(&keyed.mac(key.as_bytes()));
-        let rotated = sql.execute(
-            "UPDATE desk_keys SET previous_hash = hash, previous_until = $1, hash = $2
-                 WHERE id = $3 AND revoked_at IS NULL",
-            &[(now + grace_ms).into(), (&hash).into(), (&id).into()],
-        )?;
-        if rotated == 0 {
-            return Err(Error::new(
-                "KEY_REVOKED",
-                format!("The key {id} is revoked, which can't be undone."),
-            )
-            .next("Create a new one with: madoguchi keys create NAME"));
-        }
-        Ok((one(sql, &id)?, key))
-    })
-    .await
+    let key = new_key(id);
+    let hash = hex(&keyed.mac(key.as_bytes()));
+    let rotated = sql.execute(
+        "UPDATE desk_keys SET previous_hash = hash, previous_until = $1, hash = $2
+             WHERE id = $3 AND revoked_at IS NULL",
+        &[old_until.into(), (&hash).into(), id.into()],
+    )?;
+    if rotated == 0 {
+        return Err(Error::new(
+            "KEY_REVOKED",
+            format!("The key {id} is revoked, which can't be undone."),
+        )
+        .next("Create a new one with: madoguchi keys create NAME"));
+    }
+    Ok((one(sql, id)?, key))
 }
 
 /// Stores when keys were last used.
@@ -287,16 +246,22 @@ fn named(sql: &mut dyn Sql, name: &str, now: i64) -> Result<Option<String>> {
     row.map(|row| row.text(0)).transpose()
 }
 
-fn found(sql: &mut dyn Sql, id_or_name: &str, now: i64) -> Result<String> {
+/// By id, or by name if it is still valid.
+pub(crate) fn find(sql: &mut dyn Sql, id_or_name: &str, now: i64) -> Result<StoredKey> {
     let id = id_of(id_or_name).unwrap_or(id_or_name);
     let known = sql.query_one("SELECT id FROM desk_keys WHERE id = $1", &[id.into()])?;
-    if let Some(row) = known {
-        return row.text(0);
+    let known = known.map(|row| row.text(0)).transpose()?;
+    let found = match known {
+        Some(id) => Some(id),
+        None => named(sql, id_or_name, now)?,
+    };
+    match found {
+        Some(id) => one(sql, &id),
+        None => Err(
+            Error::new("KEY_NOT_FOUND", "There is no key with this id or name.")
+                .next("List the keys with: madoguchi keys list"),
+        ),
     }
-    named(sql, id_or_name, now)?.ok_or_else(|| {
-        Error::new("KEY_NOT_FOUND", "There is no key with this id or name.")
-            .next("List the keys with: madoguchi keys list")
-    })
 }
 
 fn one(sql: &mut dyn Sql, id: &str) -> Result<StoredKey> {

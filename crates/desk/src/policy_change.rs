@@ -1,27 +1,19 @@
 //! A person makes the policy of a tool stricter than the configuration does, or takes
 //! that back. Each attempt leaves a record.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
-use kit::{
-    Caller, Error, Result, Sql,
-    ids::CallId,
-    sql::{Budget, Param},
-};
-use serde_json::{Map, Value, json};
+use kit::{Caller, Error, Result, Sql, sql::Param};
+use serde_json::{Map, json};
 
 use crate::{
     audit::acts::POLICY_SET,
     desk::Desk,
-    digest, ledger, policies,
+    desk_act::DeskAct,
+    policies,
     served_counter::{FoundTool, PreparedTool},
     settings::Policy,
     state,
-    stations::audit::{CallRecord, Outcome},
-    trace::CallTrace,
 };
 
 /// What a person wants.
@@ -69,43 +61,25 @@ async fn recorded(
         ("policy".to_owned(), json!(wanted.policy.word())),
         ("before".to_owned(), json!(tool.policy().word())),
     ]);
-    let record = CallRecord {
-        call: CallId::new(),
-        caller: caller.clone(),
-        address: None,
-        counter,
-        tool: POLICY_SET,
-        writes: true,
-        has_ledger_row: true,
-        started: Instant::now(),
-        outcome: Outcome::Abandoned,
-        waited: Duration::ZERO,
-        approval: None,
-        arguments: desk.audit.redacted_act(&arguments),
-    };
     let row = PolicyRow {
-        call: record.call.to_string(),
-        process: desk.process.clone(),
-        caller,
+        caller: caller.clone(),
         counter,
         tool: tool.tool.name,
         file_policy: tool.file_policy,
         wanted: wanted.policy,
         seen: wanted.seen,
-        digest: digest::of_json(&Value::Object(arguments)),
         now: desk.clock.now().as_millisecond(),
     };
-    let record = desk.audit.open(record, None, CallTrace::default()).await;
-    let done = match record.may_run().and_then(|()| check(counter, tool, wanted)) {
-        Ok(()) => row.store(desk).await,
-        Err(error) => Err(error),
+    let act = DeskAct {
+        caller,
+        counter,
+        name: POLICY_SET,
+        arguments,
+        rows: state::POLICIES,
     };
-    let outcome = match &done {
-        Ok(()) => Outcome::Done,
-        Err(error) => Outcome::of(Err(error)),
-    };
-    record.close(outcome).await;
-    done
+    let allowed = check(counter, tool, wanted);
+    act.run(desk, allowed, move |sql| row.write(sql)).await?;
+    desk.policies.refresh().await
 }
 
 /// Refuses what is looser than the configuration.
@@ -160,30 +134,17 @@ fn changed_meanwhile(now: Policy) -> Error {
 /// What is stored.
 #[derive(Clone)]
 struct PolicyRow {
-    call: String,
-    process: String,
     caller: Caller,
     counter: &'static str,
     tool: &'static str,
     file_policy: Policy,
     wanted: Policy,
     seen: Option<Policy>,
-    digest: String,
     now: i64,
 }
 
 impl PolicyRow {
-    async fn store(self, desk: &Desk) -> Result<()> {
-        let state = desk.state.get().await?;
-        let work = move |sql: &mut dyn Sql| self.write(sql);
-        state.store.transaction(Budget::default(), work).await?;
-        state::announce(&state.store, state::POLICIES);
-        desk.policies.refresh().await
-    }
-
     fn write(&self, sql: &mut dyn Sql) -> Result<()> {
-        // First, so that changes wait for each other.
-        state::touch(sql, state::POLICIES)?;
         let of_tool: [Param<'_>; 2] = [self.counter.into(), self.tool.into()];
         let tightened = policies::tightened(sql, self.counter, self.tool)?;
         let before = self.file_policy.max(tightened);
@@ -209,20 +170,6 @@ impl PolicyRow {
                 ],
             )?;
         }
-        // The record can be made from this row if the process dies before it is written.
-        sql.execute(
-            ledger::WRITTEN,
-            &[
-                (&self.call).into(),
-                self.now.into(),
-                (&*self.caller.id).into(),
-                self.counter.into(),
-                POLICY_SET.into(),
-                (&self.digest).into(),
-                (&self.process).into(),
-                "".into(),
-            ],
-        )?;
         Ok(())
     }
 }

@@ -118,6 +118,22 @@ pub struct Opened {
     shipper: Option<HeadShipper>,
 }
 
+/// A desk without counters, for commands that change its own rows and leave records.
+pub fn own_desk(global: &Global, config: Config) -> Result<Opened> {
+    let databases = Databases::default();
+    let clock = Clock::system();
+    let own = Arc::new(own_state(global, &config, &clock, None, &databases));
+    let trail = audit_place(global, &config, &own)?;
+    let desk = Desk::new(Vec::new(), config.settings, clock, own)?.audited(&trail)?;
+    Ok(Opened {
+        desk: Arc::new(desk),
+        databases,
+        moved: Vec::new(),
+        exporter: None,
+        shipper: None,
+    })
+}
+
 /// Opens the stores, brings them up to date and prepares the counters: all of
 /// them, or the one that is named.
 pub async fn desk(

@@ -1,12 +1,14 @@
 //! The life of a key.
 
 use desk::{
+    key_change,
     keys::{self, NewKey, StoredKey},
     pipeline::Refusal,
     state::OpenState,
     stations::identify::{Credentials, Unidentified},
 };
 use kit::{Caller, Error};
+use serde_json::json;
 
 use crate::{
     counter::NAME,
@@ -26,7 +28,15 @@ impl Office {
     }
 
     async fn create(&self, wanted: NewKey) -> Result<(StoredKey, String), Error> {
-        keys::create(self.state().await, wanted, self.now()).await
+        key_change::create(&self.desk, Caller::local_user(), wanted).await
+    }
+
+    async fn rotate(&self, key: &str, grace_ms: i64) -> Result<(StoredKey, String), Error> {
+        key_change::rotate(&self.desk, Caller::local_user(), key, grace_ms).await
+    }
+
+    async fn revoke(&self, key: &str) -> Result<StoredKey, Error> {
+        key_change::revoke(&self.desk, Caller::local_user(), key).await
     }
 
     /// Whether a call with this key gets in.
@@ -61,9 +71,7 @@ async fn names_of_keys_are_unique_while_they_are_valid() {
     assert_eq!(taken.code, "KEY_NAME_TAKEN");
     office.pass(1_000);
     let (second, _) = office.create(named("phone")).await.unwrap();
-    keys::revoke(office.state().await, "phone", office.now())
-        .await
-        .unwrap();
+    office.revoke("phone").await.unwrap();
     let (third, _) = office.create(named("phone")).await.unwrap();
     let listed = keys::list(office.state().await).await.unwrap();
     assert_eq!(listed.len(), 3);
@@ -117,7 +125,7 @@ async fn a_rotated_key_works_on_for_a_while_and_a_revoked_one_ends_at_once() {
     let (kept, old) = office.create(named("phone")).await.unwrap();
     let visitor = office.visitor(Credentials::Key(old.clone()));
     let opened_with_old = visitor.admitted().await.unwrap().who.revoked();
-    let rotated = keys::rotate(office.state().await, "phone", 5_000, NOW).await;
+    let rotated = office.rotate("phone", 5_000).await;
     let (again, new) = rotated.unwrap();
     assert_eq!(again.id, kept.id);
     assert_ne!(new, old);
@@ -134,14 +142,14 @@ async fn a_rotated_key_works_on_for_a_while_and_a_revoked_one_ends_at_once() {
     let visitor = office.visitor(Credentials::Key(new.clone()));
     let opened_with_new = visitor.admitted().await.unwrap().who.revoked();
     // By the key itself, which contains its id.
-    let revoked = keys::revoke(office.state().await, &new, office.now()).await;
+    let revoked = office.revoke(&new).await;
     assert_eq!(revoked.unwrap().revoked_at, Some(office.now()));
     office.notice_changes().await;
     assert!(!office.opens(&new).await);
     assert!(opened_with_new.is_cancelled());
-    let refused = keys::rotate(office.state().await, &kept.id, 0, NOW).await;
+    let refused = office.rotate(&kept.id, 0).await;
     assert_eq!(refused.unwrap_err().code, "KEY_REVOKED");
-    let unknown = keys::revoke(office.state().await, "phone", NOW).await;
+    let unknown = office.revoke("phone").await;
     assert_eq!(unknown.unwrap_err().code, "KEY_NOT_FOUND");
 }
 
@@ -232,8 +240,63 @@ async fn the_last_use_of_a_key_is_noted() {
 #[tokio::test]
 async fn the_first_key_is_created_only_once() {
     let office = Office::open(|_| {}).await;
-    let first = keys::create_first(office.state().await, named("first"), NOW).await;
+    let first = key_change::create_first(&office.desk, named("first")).await;
     assert!(first.unwrap().is_some());
-    let second = keys::create_first(office.state().await, named("second"), NOW).await;
+    let second = key_change::create_first(&office.desk, named("second")).await;
     assert!(second.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn each_change_of_a_key_is_recorded_without_its_secret() {
+    let office = Office::open(|_| {}).await;
+    let wanted = NewKey {
+        counters: vec![NAME.into()],
+        read_only: true,
+        ..named("phone")
+    };
+    let (kept, first) = office.create(wanted).await.unwrap();
+    let (_, second) = office.rotate("phone", 5_000).await.unwrap();
+    assert_eq!(
+        office.create(named("phone")).await.unwrap_err().code,
+        "KEY_NAME_TAKEN"
+    );
+    // By the key itself, which is a secret.
+    office.revoke(&second).await.unwrap();
+    assert!(office.rotate(&kept.id, 0).await.is_err());
+    let calls = office.texts("SELECT tool FROM desk_writes").await;
+    assert_eq!(calls.len(), 3, "{calls:?}");
+    let records = office.all_records().await;
+    let seen: Vec<_> = records
+        .iter()
+        .map(|it| {
+            let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
+            (text("tool"), text("outcome"), text("code"))
+        })
+        .collect();
+    let seen: Vec<_> = seen.iter().map(|(a, b, c)| (&**a, &**b, &**c)).collect();
+    assert_eq!(
+        seen,
+        [
+            ("key/create", "done", ""),
+            ("key/rotate", "done", ""),
+            ("key/create", "refused", "KEY_NAME_TAKEN"),
+            ("key/revoke", "done", ""),
+            ("key/rotate", "refused", "KEY_REVOKED"),
+        ]
+    );
+    for record in &records {
+        assert_eq!(record["caller"], "local", "{record}");
+        assert_eq!(record["counter"], "desk", "{record}");
+        assert_eq!(record["arguments"]["name"], "phone", "{record}");
+    }
+    assert_eq!(records[0]["arguments"]["counters"], json!([NAME]));
+    assert_eq!(records[0]["arguments"]["read_only"], true);
+    for at in [0, 1, 3, 4] {
+        assert_eq!(records[at]["arguments"]["id"], *kept.id, "{at}");
+    }
+    let text = format!("{records:?}");
+    for key in [first, second] {
+        let secret = key.rsplit('_').next().unwrap();
+        assert!(!text.contains(secret), "{text}");
+    }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use desk::{
-    Desk, ServedCounter, Settings,
+    DESK, Desk, ServedCounter, Settings,
     approvals::{Approval, Decision, Status},
     audit::{self, AuditLocation, Filter},
+    key_change,
     keys::{self, NewKey},
     methods::TOOLS_CALL,
     pipeline::{Admitted, Answer, Refusal, ToolCall},
@@ -15,7 +16,7 @@ use desk::{
 };
 use jiff::Timestamp;
 use kit::{
-    Error, Reply, Sql, Store,
+    Caller, Error, Reply, Sql, Store,
     context::{Client, NoClient},
     sql::Budget,
     time::Clock,
@@ -123,8 +124,8 @@ impl Office {
     }
 
     pub async fn create_key(&self, wanted: NewKey) -> (keys::StoredKey, String) {
-        let state = self.desk.state.get().await.unwrap();
-        keys::create(state, wanted, self.now()).await.unwrap()
+        let created = key_change::create(&self.desk, Caller::local_user(), wanted);
+        created.await.unwrap()
     }
 
     pub fn visitor(&self, credentials: Credentials) -> Visitor<'_> {
@@ -170,9 +171,15 @@ impl Office {
             .await
     }
 
-    /// The records of the trail, without those that begin and end segments. The desk
-    /// stops for it.
+    /// The records of the trail about callers of the counter. The desk stops for it.
     pub async fn records(self) -> Vec<Value> {
+        let mut all = self.all_records().await;
+        all.retain(|record| record["counter"] != DESK);
+        all
+    }
+
+    /// All records, without those that begin and end segments.
+    pub async fn all_records(self) -> Vec<Value> {
         self.desk.finish().await;
         self.desk.audit.close().await;
         let trail = Arc::clone(self.desk.audit.trail.as_ref().unwrap());

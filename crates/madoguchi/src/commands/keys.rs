@@ -1,13 +1,13 @@
 //! `madoguchi keys`: creates, lists, rotates and revokes API keys.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use desk::{
+    Desk, key_change,
     keys::{self, NewKey, StoredKey},
-    state::OpenState,
 };
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
-use kit::{Error, Result, context::Language, text::visible};
+use kit::{Caller, Error, Result, context::Language, text::visible};
 use serde_json::{Value, json};
 
 use crate::{
@@ -29,14 +29,15 @@ pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
     }
     let desk_url = config.settings.console_url();
     on_one_thread(async {
-        let own = open::own_rows(global, &config);
-        let text = act(own.state().await?, action, &desk_url).await;
-        own.close().await?;
+        let opened = open::own_desk(global, config)?;
+        let text = act(&opened.desk, action, &desk_url).await;
+        opened.close().await?;
         text?.print()
     })
 }
 
-async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<Styled> {
+async fn act(desk: &Arc<Desk>, action: &KeysAction, desk_url: &str) -> Result<Styled> {
+    let (state, user) = (desk.state.get().await?, Caller::local_user());
     let now = state.store.clock().now();
     let now_ms = now.as_millisecond();
     match action {
@@ -58,7 +59,7 @@ async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<S
                     .map(|text| moment(text, now))
                     .transpose()?,
             };
-            let (kept, key) = keys::create(state, wanted, now_ms).await?;
+            let (kept, key) = key_change::create(desk, user, wanted).await?;
             Ok(shown_once(&kept, &key, desk_url, create.json, "made"))
         }
         KeysAction::List { json, all } => {
@@ -74,11 +75,11 @@ async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<S
         KeysAction::Rotate { key, grace, json } => {
             let until = grace.as_deref().map(|text| moment(text, now)).transpose()?;
             let grace = until.map_or(0, |until| until - now_ms);
-            let (kept, secret) = keys::rotate(state, key, grace, now_ms).await?;
+            let (kept, secret) = key_change::rotate(desk, user, key, grace).await?;
             Ok(shown_once(&kept, &secret, desk_url, *json, "rotated"))
         }
         KeysAction::Revoke { key, json } => {
-            let kept = keys::revoke(state, key, now_ms).await?;
+            let kept = key_change::revoke(desk, user, key).await?;
             Ok(if *json {
                 pretty(&described(&kept, now_ms)).into()
             } else {

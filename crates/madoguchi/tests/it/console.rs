@@ -8,6 +8,7 @@ mod counter_pages;
 mod first_view;
 mod in_firefox;
 mod japanese_titles;
+mod key_records;
 mod machine;
 mod notices;
 mod pages;

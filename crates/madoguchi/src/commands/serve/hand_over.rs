@@ -5,13 +5,10 @@
 use std::{
     io::IsTerminal,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use desk::{
-    Desk,
-    keys::{self, NewKey},
-    private_files,
-};
+use desk::{Desk, key_change, keys::NewKey, private_files};
 use kit::{Error, Result};
 use server::console;
 
@@ -51,7 +48,7 @@ impl HandOver {
     pub async fn first_key(
         &self,
         global: &Global,
-        desk: &Desk,
+        desk: &Arc<Desk>,
         counter: &'static str,
     ) -> Result<Option<FirstKey>> {
         let served = desk.counters.iter().find(|served| {
@@ -71,8 +68,7 @@ impl HandOver {
             counters: vec![counter.into()],
             ..NewKey::default()
         };
-        let now = desk.clock.now().as_millisecond();
-        let first = keys::create_first(desk.state.get().await?, wanted, now).await?;
+        let first = key_change::create_first(desk, wanted).await?;
         let Some((_, key)) = first else {
             return Ok(None);
         };

@@ -73,7 +73,8 @@ fn a_restore_that_ended_between_its_renames_is_undone_by_the_next() {
     let database = other.data().join("madoguchi.db");
     // Whatever else is in the list is not ours, and stays.
     let foreign = other.file("letter", "mine");
-    let list = serde_json::json!([other.data().join("desk.secret"), database, foreign]);
+    let [secret, audit] = ["desk.secret", "audit"].map(|name| other.data().join(name));
+    let list = serde_json::json!([secret, audit, database, foreign]);
     let mark = other.data().join("madoguchi.db-restoring");
     fs::write(&mark, list.to_string()).unwrap();
     for command in ["keys list", "call cinema get_movie_list", "doctor"] {

@@ -93,7 +93,7 @@ async fn a_restore_needs_an_empty_directory() {
         let said = other.run(&["restore", text(&file)]).failed();
         mentions(&said, &["TARGET_NOT_EMPTY", what]);
     };
-    refuse(&place, "madoguchi.db");
+    refuse(&place, "audit");
     for (directory, name) in [
         ("data", "madoguchi.db"),
         ("data", "madoguchi.db-wal"),

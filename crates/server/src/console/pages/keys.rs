@@ -1,11 +1,11 @@
 //! API keys: make, rotate, revoke. A key itself is shown once, when it is made.
 
 use desk::{
-    Desk,
+    Desk, key_change,
     keys::{self, NewKey, StoredKey},
 };
 use jiff::{ToSpan, civil::Date, tz::TimeZone};
-use kit::{Error, Result};
+use kit::{Caller, Error, Result};
 use maud::{Markup, html};
 
 use super::{
@@ -168,9 +168,8 @@ fn new_key(view: &View) -> Markup {
 
 pub async fn create(view: View, fields: Fields) -> Result<Reaction> {
     let desk = &view.desk;
-    let now = desk.clock.now().as_millisecond();
     let made = match wanted(desk, &fields) {
-        Ok(wanted) => keys::create(desk.state.get().await?, wanted, now).await,
+        Ok(wanted) => key_change::create(desk, Caller::console(), wanted).await,
         Err(error) => Err(error),
     };
     shown_once(&view, made).await
@@ -247,9 +246,8 @@ fn last_day(text: &str) -> Result<Option<i64>> {
 pub async fn rotate(view: View, fields: Fields) -> Result<Reaction> {
     let hours: i64 = fields.get("grace").parse().unwrap_or(0);
     let desk = &view.desk;
-    let now = desk.clock.now().as_millisecond();
     let grace = hours.clamp(0, 24) * HOUR_MS;
-    let made = keys::rotate(desk.state.get().await?, fields.get("id"), grace, now).await;
+    let made = key_change::rotate(desk, Caller::console(), fields.get("id"), grace).await;
     // The old key ends before the page says so, not when the desk next looks. If that fails,
     // the new key is shown all the same: nobody could ever see it again.
     if let Err(error) = desk.keyring.refresh().await {
@@ -260,8 +258,7 @@ pub async fn rotate(view: View, fields: Fields) -> Result<Reaction> {
 
 pub async fn revoke(view: View, fields: Fields) -> Result<Reaction> {
     let (desk, words) = (&view.desk, view.words);
-    let now = desk.clock.now().as_millisecond();
-    let revoked = keys::revoke(desk.state.get().await?, fields.get("id"), now).await;
+    let revoked = key_change::revoke(desk, Caller::console(), fields.get("id")).await;
     desk.keyring.refresh().await?;
     let said = match revoked {
         Ok(key) => Notice::Good(match words.tag {

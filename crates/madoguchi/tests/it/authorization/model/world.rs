@@ -11,12 +11,12 @@ use std::{
 };
 
 use desk::{
-    Desk, approvals, audit, keys,
+    DESK, Desk, approvals, audit, key_change,
     pipeline::{Answer, ReadRequest, Refusal, ToolCall},
     stations::identify::Credentials,
 };
 use jiff::Timestamp;
-use kit::{Context, Error, Sql, Store, context::NoClient, sql::Budget, time::Clock};
+use kit::{Caller, Context, Error, Sql, Store, context::NoClient, sql::Budget, time::Clock};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -324,9 +324,9 @@ impl World {
     }
 
     pub async fn revoke_key(&self, index: usize) {
-        let state = self.desks[0].state.get().await.unwrap();
-        let now = self.clock.now().as_millisecond();
-        keys::revoke(state, &self.keys[index].0, now).await.unwrap();
+        let id = &self.keys[index].0;
+        let revoked = key_change::revoke(&self.desks[0], Caller::local_user(), id);
+        revoked.await.unwrap();
         self.read_keys().await;
     }
 
@@ -385,7 +385,8 @@ impl World {
         }
     }
 
-    /// Ends both desks, and returns every record of their trail from `since` on.
+    /// Ends both desks, and returns every record of their trail from `since` on that is
+    /// about a caller.
     pub async fn close(self, since: i64) -> Vec<Value> {
         for desk in &self.desks {
             desk.audit.close().await;
@@ -407,7 +408,8 @@ impl World {
             desk.in_flight.close();
             patient(desk.in_flight.wait()).await;
         }
-        found.into_iter().map(|found| found.json).collect()
+        let found = found.into_iter().map(|found| found.json);
+        found.filter(|record| record["counter"] != DESK).collect()
     }
 }
 

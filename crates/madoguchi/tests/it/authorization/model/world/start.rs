@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use desk::{
-    Desk, Settings, audit, keys,
+    Desk, Settings, audit, key_change, keys,
     state::{DeskState, OpenState, Secret},
     tables::TABLES,
 };
 use jiff::Timestamp;
-use kit::{Sql, Store, sql::Budget, time::Clock};
+use kit::{Caller, Sql, Store, sql::Budget, time::Clock};
 use store::testing::Scratch;
 
 use super::{
@@ -104,8 +104,8 @@ impl World {
                 expires_at: key.expires_minutes.map(|it| now + it * MINUTE),
                 file: None,
             };
-            let state = world.desks[0].state.get().await.unwrap();
-            let (kept, secret) = keys::create(state, wanted, now).await.unwrap();
+            let created = key_change::create(&world.desks[0], Caller::local_user(), wanted);
+            let (kept, secret) = created.await.unwrap();
             world.keys.push((kept.id, secret));
         }
         world.read_keys().await;
