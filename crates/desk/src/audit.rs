@@ -5,7 +5,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `record.rs` | a record as one line of JSON |
+//! | `record.rs`, `json_text.rs` | a record as one line of JSON |
 //! | `entry.rs`, `redact.rs` | what is recorded, and how much of the arguments |
 //! | `acts.rs` | what people do at the desk itself |
 //! | `chain.rs` | how each record refers to the one before |
@@ -28,6 +28,7 @@ mod erase;
 mod erasure_scope;
 mod erasures;
 mod files;
+mod json_text;
 mod location;
 mod pages;
 mod position;

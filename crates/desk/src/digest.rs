@@ -4,13 +4,28 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from(if half < 10 { b'0' } else { b'a' - 10 } + half);
     let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
-    }
+    push_hex(bytes, &mut text);
     text
+}
+
+/// The same, at the end of a text.
+pub fn push_hex(bytes: &[u8], into: &mut String) {
+    let digit = |half: u8| {
+        if half < 10 {
+            b'0' + half
+        } else {
+            b'a' - 10 + half
+        }
+    };
+    for some in bytes.chunks(32) {
+        let mut digits = [[0; 2]; 32];
+        for (pair, byte) in digits.iter_mut().zip(some) {
+            *pair = [digit(byte >> 4), digit(byte & 15)];
+        }
+        let digits = digits.as_flattened().get(..some.len() * 2);
+        into.push_str(std::str::from_utf8(digits.unwrap_or_default()).unwrap_or_default());
+    }
 }
 
 pub fn parse_hex(text: &str) -> Option<[u8; 32]> {
@@ -94,6 +109,9 @@ mod tests {
         }
         assert_eq!(parse_hex(&format!("+1{}", &text[2..])), None);
         assert_eq!(parse_hex(&format!("窓{}", &text[3..])), None);
+        let long: Vec<u8> = (0..=255).collect();
+        let expected: String = long.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex(&long), expected);
     }
 
     /// Rows that an earlier version wrote hold digests of these bytes.

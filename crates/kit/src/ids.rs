@@ -38,7 +38,17 @@ impl CallId {
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
+        // By hand, because every answer and every record has it.
+        let digit = |half: u8| {
+            if half < 10 {
+                b'0' + half
+            } else {
+                b'a' - 10 + half
+            }
+        };
+        let bytes = self.0.to_be_bytes();
+        let digits = bytes.map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+        f.write_str(std::str::from_utf8(digits.as_flattened()).unwrap_or_default())
     }
 }
 

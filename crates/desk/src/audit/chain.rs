@@ -1,14 +1,14 @@
 //! How each record refers to the one before it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
-use kit::{Error, Result};
+use kit::Result;
 
 use super::{
     entry::{AuditEntry, CallEntry, Outcome, ReadCount, RecoveredEntry},
-    record::{REFUSED_COUNT, Record, RecordLine, Salted, StoredArguments, time},
-    redact::RedactedArguments,
+    record::{ArgumentsWriter, CallLine, REFUSED_COUNT, Record, RecordLine, time},
 };
+use crate::digest::hex;
 
 /// A person takes longer to decide. What takes less is the desk's own work.
 const SHORTEST_WAIT_MS: f64 = 1.0;
@@ -39,7 +39,7 @@ impl Chain {
             seq: self.next,
             at,
             call: record.call.map(Cow::into_owned),
-            caller: record.caller.map(Cow::into_owned),
+            caller: record.caller.map(Arc::from),
             record: line,
             arguments: None,
         };
@@ -50,7 +50,7 @@ impl Chain {
 
     pub fn add_entry(&mut self, entry: &AuditEntry) -> Result<RecordLine> {
         match entry {
-            AuditEntry::Call(call) => self.add_call(call),
+            AuditEntry::Call(call) => Ok(self.add_call(call)),
             AuditEntry::Recovered(call) => self.add_recovered(call),
             AuditEntry::Reads(reads) => self.add_reads(reads),
             AuditEntry::Refused(refused) => {
@@ -76,26 +76,42 @@ impl Chain {
         }
     }
 
-    fn add_call(&mut self, call: &CallEntry) -> Result<RecordLine> {
+    fn add_call(&mut self, call: &CallEntry) -> RecordLine {
         let code = match &call.outcome {
-            Outcome::Refused(code) => Some(Cow::Borrowed(code.as_str())),
+            Outcome::Refused(code) => Some(code.as_str()),
             _ => None,
         };
-        let record = Record {
-            kind: "call".into(),
-            call: Some(Cow::Borrowed(&call.call)),
-            caller: Some(Cow::Borrowed(&call.caller)),
-            caller_name: Some(Cow::Borrowed(&call.caller_name)),
-            counter: Some(call.counter.into()),
-            tool: Some(call.tool.into()),
-            outcome: Some(call.outcome.word().into()),
-            code,
-            ms: Some(rounded(call.ms)),
-            waited_ms: (call.waited_ms >= SHORTEST_WAIT_MS).then(|| rounded(call.waited_ms)),
-            approval: call.approval.as_deref().map(Cow::Borrowed),
-            ..Record::default()
-        };
-        self.add_with_arguments(record, call.at, &call.arguments)
+        let mut stored = ArgumentsWriter::new(self.next);
+        let arguments = stored.add("arguments", &call.arguments.arguments);
+        let personal = stored.add("personal", &call.arguments.personal);
+        // In the order of the fields of `Record`.
+        let mut line = CallLine::new(self.next, &self.prev, call.at);
+        line.text("call", &call.call);
+        line.text("caller", &call.caller);
+        line.text("caller_name", &call.caller_name);
+        line.text("counter", call.counter);
+        line.text("tool", call.tool);
+        line.text("outcome", call.outcome.word());
+        line.opt_text("code", code);
+        line.milliseconds("ms", call.ms);
+        if call.waited_ms >= SHORTEST_WAIT_MS {
+            line.milliseconds("waited_ms", call.waited_ms);
+        }
+        line.opt_text("approval", call.approval.as_deref());
+        line.opt_digest("arguments", arguments);
+        line.opt_digest("personal", personal);
+        let (record, hash) = line.seal();
+        let seq = self.next;
+        self.next += 1;
+        self.prev = hash;
+        RecordLine {
+            seq,
+            at: call.at,
+            call: Some(call.call.clone()),
+            caller: Some(Arc::clone(&call.caller)),
+            record,
+            arguments: stored.finish(),
+        }
     }
 
     fn add_reads(&mut self, reads: &ReadCount) -> Result<RecordLine> {
@@ -116,7 +132,7 @@ impl Chain {
     }
 
     fn add_recovered(&mut self, call: &RecoveredEntry) -> Result<RecordLine> {
-        let record = Record {
+        let mut record = Record {
             kind: "call".into(),
             call: Some(Cow::Borrowed(&call.call)),
             caller: Some(Cow::Borrowed(&call.caller)),
@@ -130,32 +146,12 @@ impl Chain {
         };
         // Stored like arguments, with a salt: from a bare digest in the chain, short
         // arguments could be guessed for ever.
-        let kept = RedactedArguments {
-            arguments: format!("{{\"digest\":\"{}\"}}", call.digest),
-            personal: String::new(),
-        };
-        self.add_with_arguments(record, call.at, &kept)
-    }
-
-    fn add_with_arguments(
-        &mut self,
-        mut record: Record<'_>,
-        at: i64,
-        kept: &RedactedArguments,
-    ) -> Result<RecordLine> {
-        let stored = StoredArguments {
-            seq: self.next,
-            erased: false,
-            arguments: Salted::new(&kept.arguments),
-            personal: Salted::new(&kept.personal),
-        };
-        let commitment = |of: &Option<Salted>| of.as_ref().map(|it| it.commitment().into());
-        record.arguments = commitment(&stored.arguments);
-        record.personal = commitment(&stored.personal);
-        let mut line = self.add(record, at)?;
-        if stored.arguments.is_some() || stored.personal.is_some() {
-            line.arguments = Some(serde_json::to_string(&stored).map_err(Error::internal)?);
-        }
+        let digest = format!("{{\"digest\":\"{}\"}}", call.digest);
+        let mut stored = ArgumentsWriter::new(self.next);
+        let commitment = stored.add("arguments", &digest);
+        record.arguments = commitment.map(|it| hex(&it).into());
+        let mut line = self.add(record, call.at)?;
+        line.arguments = stored.finish();
         Ok(line)
     }
 }
@@ -168,10 +164,17 @@ fn rounded(ms: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::record::{NOTHING, parse};
+    use crate::audit::{
+        record::{NOTHING, StoredArguments, parse},
+        redact::RedactedArguments,
+    };
 
     fn call() -> AuditEntry {
-        AuditEntry::Call(Box::new(CallEntry {
+        AuditEntry::Call(call_entry())
+    }
+
+    fn call_entry() -> Box<CallEntry> {
+        Box::new(CallEntry {
             at: 1_800_000_000_123,
             call: "00".into(),
             caller: "local".into(),
@@ -186,7 +189,7 @@ mod tests {
                 arguments: "{\"a\":1}".into(),
                 personal: String::new(),
             },
-        }))
+        })
     }
 
     #[test]
@@ -205,6 +208,42 @@ mod tests {
             };
             assert!(parse(&changed).is_err(), "{changed}");
         }
+    }
+
+    /// Programs and people read these lines. They stay as they always were.
+    #[test]
+    fn the_line_of_a_call_has_the_fields_of_a_record_in_their_order() {
+        let mut chain = Chain::after(NOTHING);
+        let all = CallEntry {
+            caller_name: "Aiko's \"phone\"".into(),
+            outcome: Outcome::Done,
+            waited_ms: 1.2,
+            approval: Some("apr_1".into()),
+            arguments: RedactedArguments {
+                arguments: "{\"a\":\"窓\"}".into(),
+                personal: "{\"b\":2}".into(),
+            },
+            ..*call_entry()
+        };
+        for entry in [*call_entry(), all] {
+            let before = chain.prev.clone();
+            let line = chain.add_call(&entry);
+            let record = parse(&line.record).unwrap();
+            assert_eq!((&*record.prev, record.ms), (&*before, Some(1.235)));
+            assert_eq!(record.seal().unwrap().0, line.record);
+            assert_eq!(record.seal().unwrap().1, line.hash());
+            let stored = line.arguments.unwrap();
+            let read: StoredArguments = serde_json::from_str(&stored).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), stored);
+            assert_eq!(read.seq, line.seq);
+            let commitment = read.personal.map(|it| it.commitment());
+            assert_eq!(commitment.as_deref(), record.personal.as_deref());
+        }
+        let mut none = *call_entry();
+        none.arguments = RedactedArguments::default();
+        let line = chain.add_call(&none);
+        assert_eq!(line.arguments, None);
+        assert_eq!(parse(&line.record).unwrap().arguments, None);
     }
 
     #[test]

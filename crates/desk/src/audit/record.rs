@@ -2,7 +2,7 @@
 //! bytes of the line before it. `prev` is the hash of the record before. A line is
 //! verified as it was written, so no byte of it can change unnoticed.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
 use kit::{Error, Result};
@@ -10,8 +10,11 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::ranges::RecordRanges;
-use crate::digest::{hex, sha256};
+use super::{
+    json_text::{push_number, push_quoted, push_thousandths, push_time},
+    ranges::RecordRanges,
+};
+use crate::digest::{hex, push_hex, sha256};
 
 /// `prev` of the first record of a process.
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -122,7 +125,7 @@ pub struct RecordLine {
     pub seq: u64,
     pub at: i64,
     pub call: Option<String>,
-    pub caller: Option<String>,
+    pub caller: Option<Arc<str>>,
     /// Without the line break.
     pub record: String,
     /// The arguments and their salts, also a line of JSON.
@@ -172,20 +175,60 @@ pub struct Salted {
 }
 
 impl Salted {
-    pub fn new(text: &str) -> Option<Self> {
-        (!text.is_empty()).then(|| Self {
-            salt: hex(&rand::rng().random::<[u8; 16]>()),
-            text: text.to_owned(),
-        })
+    pub fn commitment(&self) -> String {
+        hex(&commitment(&self.salt, &self.text))
+    }
+}
+
+fn commitment(salt: &str, text: &str) -> [u8; 32] {
+    let digest = Sha256::new()
+        .chain_update(salt.as_bytes())
+        .chain_update(b":")
+        .chain_update(text.as_bytes());
+    digest.finalize().into()
+}
+
+/// Makes the stored arguments of a record, and the commitments to them in its line.
+pub struct ArgumentsWriter {
+    /// The line of the arguments so far.
+    line: String,
+    is_empty: bool,
+}
+
+impl ArgumentsWriter {
+    pub fn new(seq: u64) -> Self {
+        let mut line = String::with_capacity(160);
+        line.push_str("{\"seq\":");
+        push_number(seq, &mut line);
+        Self {
+            line,
+            is_empty: true,
+        }
     }
 
-    pub fn commitment(&self) -> String {
-        let digest = Sha256::new()
-            .chain_update(self.salt.as_bytes())
-            .chain_update(b":")
-            .chain_update(self.text.as_bytes())
-            .finalize();
-        hex(&digest)
+    /// Adds a text with a salt of its own; returns the commitment. `None`: it is empty.
+    pub fn add(&mut self, name: &str, text: &str) -> Option<[u8; 32]> {
+        if text.is_empty() {
+            return None;
+        }
+        self.is_empty = false;
+        let line = &mut self.line;
+        line.push_str(",\"");
+        line.push_str(name);
+        line.push_str("\":{\"salt\":\"");
+        let salt = line.len();
+        push_hex(&rand::rng().random::<[u8; 16]>(), line);
+        let commitment = commitment(line.get(salt..).unwrap_or_default(), text);
+        line.push_str("\",\"text\":");
+        push_quoted(text, line);
+        line.push('}');
+        Some(commitment)
+    }
+
+    /// `None`: there are none.
+    pub fn finish(mut self) -> Option<String> {
+        self.line.push('}');
+        (!self.is_empty).then_some(self.line)
     }
 }
 
@@ -199,8 +242,9 @@ fn is_false(it: &bool) -> bool {
 
 /// Always with milliseconds, so that texts sort in order of time.
 pub fn time(at: i64) -> String {
-    let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
-    format!("{at:.3}")
+    let mut text = String::new();
+    push_time(at, &mut text);
+    text
 }
 
 impl Record<'_> {
@@ -213,11 +257,72 @@ impl Record<'_> {
     pub fn seal(&self) -> Result<(String, String)> {
         let mut line = serde_json::to_string(self).map_err(Error::internal)?;
         line.pop();
-        let hash = sha256(line.as_bytes());
-        line.push_str(BEFORE_HASH);
-        line.push_str(&hash);
-        line.push_str("\"}");
+        let hash = seal(&mut line);
         Ok((line, hash))
+    }
+}
+
+/// Ends a line that lacks only its hash; returns the hash.
+fn seal(line: &mut String) -> String {
+    let hash = sha256(line.as_bytes());
+    line.push_str(BEFORE_HASH);
+    line.push_str(&hash);
+    line.push_str("\"}");
+    hash
+}
+
+/// Writes the line of a call field by field. Each call has one, and `Record` has many
+/// fields that a call does not have. The bytes are the same.
+pub struct CallLine(String);
+
+impl CallLine {
+    pub fn new(seq: u64, prev: &str, at: i64) -> Self {
+        let mut line = String::with_capacity(640);
+        line.push_str("{\"seq\":");
+        push_number(seq, &mut line);
+        line.push_str(",\"prev\":\"");
+        line.push_str(prev);
+        line.push_str("\",\"at\":\"");
+        push_time(at, &mut line);
+        line.push_str("\",\"kind\":\"call\"");
+        Self(line)
+    }
+
+    fn name(&mut self, name: &str) {
+        self.0.push_str(",\"");
+        self.0.push_str(name);
+        self.0.push_str("\":");
+    }
+
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.name(name);
+        push_quoted(value, &mut self.0);
+    }
+
+    pub fn opt_text(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.text(name, value);
+        }
+    }
+
+    pub fn milliseconds(&mut self, name: &str, ms: f64) {
+        self.name(name);
+        push_thousandths(ms, &mut self.0);
+    }
+
+    pub fn opt_digest(&mut self, name: &str, digest: Option<[u8; 32]>) {
+        if let Some(digest) = digest {
+            self.name(name);
+            self.0.push('"');
+            push_hex(&digest, &mut self.0);
+            self.0.push('"');
+        }
+    }
+
+    /// The line and its hash.
+    pub fn seal(mut self) -> (String, String) {
+        let hash = seal(&mut self.0);
+        (self.0, hash)
     }
 }
 

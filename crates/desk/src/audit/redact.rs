@@ -1,10 +1,11 @@
 //! Redacts a call's arguments for the trail: without secrets, shortened, and with
 //! personal texts apart from the rest.
 
-use std::{fmt::Write, net::IpAddr};
+use std::{cell::Cell, fmt::Write, net::IpAddr};
 
 use serde_json::{Map, Value};
 
+use super::json_text::push_quoted;
 use crate::digest;
 
 /// How many characters of a string are kept. For a longer one, its length and
@@ -55,8 +56,16 @@ impl RedactedArguments {
     /// Redacts arguments as they were sent, before they are normalised.
     pub fn of(arguments: &Map<String, Value>, is_personal: impl Fn(&str) -> bool) -> Self {
         let mut kept = Self::default();
-        object(arguments, 0, &mut kept.arguments, |name| !is_personal(name));
-        if arguments.keys().any(|name| is_personal(name)) {
+        let (looked_at, others) = (Cell::new(0), Cell::new(0));
+        object(arguments, 0, &mut kept.arguments, |name| {
+            let is_other = !is_personal(name);
+            looked_at.set(looked_at.get() + 1);
+            others.set(others.get() + usize::from(is_other));
+            is_other
+        });
+        // Most calls have no such field, and all fields were looked at.
+        let may_be_personal = looked_at != others || looked_at.get() < arguments.len();
+        if may_be_personal && arguments.keys().any(|name| is_personal(name)) {
             object(arguments, 0, &mut kept.personal, is_personal);
         }
         kept
@@ -169,23 +178,9 @@ fn text(whole: &str, into: &mut String) {
     {
         let cut = whole.get(..end).unwrap_or_default();
         let (all, digest) = (whole.chars().count(), digest::sha256(whole.as_bytes()));
-        return quoted(&format!("{cut}… {all} characters, SHA-256 {digest}"), into);
+        return push_quoted(&format!("{cut}… {all} characters, SHA-256 {digest}"), into);
     }
-    quoted(whole, into);
-}
-
-fn quoted(text: &str, into: &mut String) {
-    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    if text.bytes().all(is_plain) {
-        into.push('"');
-        into.push_str(text);
-        into.push('"');
-        return;
-    }
-    match serde_json::to_string(text) {
-        Ok(quoted) => into.push_str(&quoted),
-        Err(_) => into.push_str("\"\""),
-    }
+    push_quoted(whole, into);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Moves a whole trail from one store into the other, record by record and unchanged.
 
-use std::{fs, io::Write, path::Path};
+use std::{fs, io::Write, path::Path, sync::Arc};
 
 use kit::{Param, Result, Sql, durable};
 
@@ -64,12 +64,13 @@ pub fn into_table(from: &dyn AuditStore, sql: &mut dyn Sql, watch: Watch<'_>) ->
 fn row(((record, arguments), seq): ((String, Option<String>), u64)) -> RecordLine {
     let parsed = parse(&record).ok();
     let parsed = parsed.as_ref();
-    let text = |it: Option<&std::borrow::Cow<'_, str>>| it.map(|it| it.to_string());
     RecordLine {
         seq,
         at: parsed.map_or(0, |it| it.at_ms()),
-        call: text(parsed.and_then(|it| it.call.as_ref())),
-        caller: text(parsed.and_then(|it| it.caller.as_ref())),
+        call: parsed
+            .and_then(|it| it.call.as_ref())
+            .map(|it| it.to_string()),
+        caller: parsed.and_then(|it| it.caller.as_deref()).map(Arc::from),
         record,
         arguments,
     }
