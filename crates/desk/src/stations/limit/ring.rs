@@ -11,7 +11,7 @@
 use std::{
     fs::{self, File, TryLockError},
     io::{self, ErrorKind},
-    path::Path,
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
@@ -31,12 +31,15 @@ const CHUNK: u64 = 512;
 
 const ENDING: &str = "ring";
 
-/// The answer to one request.
+/// Only where `is_gone` can detect a removed or replaced file.
+const CAN_STAY_OPEN: bool = cfg!(unix);
+
+/// The answer to requests that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RingAdmission {
-    /// The request passes, and counts.
-    Admitted,
-    /// The request has to wait this many milliseconds.
+    /// So many of them pass, and count. The others have to ask again.
+    Admitted(u64),
+    /// None passes. They have to wait this many milliseconds.
     RetryAfter(i64),
     /// Another process has locked the file.
     Busy,
@@ -46,28 +49,69 @@ pub fn file_name(counter: &str, digest: &str) -> String {
     format!("{counter}-{digest}.{ENDING}")
 }
 
-/// Counts a request if it passes. `now` is called under the lock, so that times are
-/// in order.
-pub fn take(path: &Path, limit: u64, now: impl Fn() -> i64) -> io::Result<RingAdmission> {
-    let Some(mut file) = lock(path)? else {
-        return Ok(RingAdmission::Busy);
-    };
-    let now = now();
-    let mut ring = match Ring::load(&mut file)? {
-        Some(ring) => ring,
-        None => {
-            tracing::warn!(
-                file = %path.display(),
-                "the count of a caller's requests is damaged; the caller is refused for a minute"
-            );
-            Ring::create(&mut file, now + WINDOW_MS)?
-        }
-    };
-    let taken = ring.take(&mut file, limit, now)?;
-    if taken == RingAdmission::Admitted && ring.used > ring.slots {
-        ring.grow(&mut file, path, now)?;
+/// A caller's file, which stays open between requests where that is safe.
+pub struct RingFile {
+    path: PathBuf,
+    /// Not locked.
+    open: Option<File>,
+}
+
+impl RingFile {
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, open: None }
     }
-    Ok(taken)
+
+    pub fn is_at(&self, path: &Path) -> bool {
+        self.path.as_os_str() == path.as_os_str()
+    }
+
+    /// Counts those of so many requests that pass. `now` is called under the lock, so
+    /// that times are in order.
+    pub fn take(
+        &mut self,
+        limit: u64,
+        requests: u64,
+        now: impl Fn() -> i64,
+    ) -> io::Result<RingAdmission> {
+        let Some(mut file) = self.lock()? else {
+            return Ok(RingAdmission::Busy);
+        };
+        let now = now();
+        let mut ring = match Ring::load(&mut file)? {
+            Some(ring) => ring,
+            None => {
+                tracing::warn!(
+                    file = %self.path.display(),
+                    "the count of a caller's requests is damaged; the caller is refused for a minute"
+                );
+                Ring::create(&mut file, now + WINDOW_MS)?
+            }
+        };
+        let taken = ring.take(&mut file, limit, requests, now)?;
+        if matches!(taken, RingAdmission::Admitted(_)) && ring.used > ring.slots {
+            ring.grow(&mut file, &self.path, now)?;
+        } else if CAN_STAY_OPEN {
+            file.unlock()?;
+            self.open = Some(file);
+        }
+        Ok(taken)
+    }
+
+    fn lock(&mut self) -> io::Result<Option<File>> {
+        if let Some(file) = self.open.take() {
+            match file.try_lock() {
+                Ok(()) if !is_gone(&file)? => return Ok(Some(file)),
+                // Another file has its name, or none has.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    self.open = Some(file);
+                    return Ok(None);
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+        lock(&self.path)
+    }
 }
 
 /// Removes the files of callers without recent requests.
@@ -90,8 +134,7 @@ pub fn sweep(directory: &Path) {
 fn is_old(path: &Path) -> bool {
     let modified = fs::metadata(path).and_then(|it| it.modified());
     let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
-    // Only where `is_gone` can detect a removed file.
-    cfg!(unix) && age.is_ok_and(|age| age.as_millis() > 2 * WINDOW_MS as u128)
+    CAN_STAY_OPEN && age.is_ok_and(|age| age.as_millis() > 2 * WINDOW_MS as u128)
 }
 
 /// `None`: another process has locked, replaced or removed it.
@@ -195,7 +238,13 @@ impl Ring {
     }
 
     /// Afterwards `used` may exceed `slots` by one: see `grow`.
-    fn take(&mut self, file: &mut File, limit: u64, now: i64) -> io::Result<RingAdmission> {
+    fn take(
+        &mut self,
+        file: &mut File,
+        limit: u64,
+        requests: u64,
+        now: i64,
+    ) -> io::Result<RingAdmission> {
         self.closed_until = self.closed_until.min(now + WINDOW_MS);
         if self.closed_until > now {
             self.save(file)?;
@@ -204,13 +253,17 @@ impl Ring {
         self.correct_future_times(file, now)?;
         self.drop_old(file, now)?;
         if self.used < limit {
-            self.used += 1;
-            if self.used <= self.slots {
-                // The time first: if this process dies in between, nothing passed.
-                self.write_time(file, self.used - 1, now)?;
+            let free = self.slots.saturating_sub(self.used);
+            let passed = requests.min(limit - self.used).min(free.max(1));
+            if passed <= free {
+                // The times first: if this process dies in between, nothing passed.
+                self.write_times(file, self.used, passed, now)?;
+                self.used += passed;
                 self.save(file)?;
+            } else {
+                self.used += 1;
             }
-            return Ok(RingAdmission::Admitted);
+            return Ok(RingAdmission::Admitted(passed));
         }
         // If another process has a higher limit, more than one time must expire.
         let oldest = self.times(file, self.used - limit, 1)?;
@@ -238,7 +291,7 @@ impl Ring {
         }
         for (at, time) in (0..).zip(self.times(file, 0, self.used)?) {
             if time > now {
-                self.write_time(file, at, now)?;
+                self.write_times(file, at, 1, now)?;
             }
         }
         Ok(())
@@ -273,8 +326,20 @@ impl Ring {
         HEADER + (self.first + at) % self.slots * 8
     }
 
-    fn write_time(&self, file: &mut File, at: u64, time: i64) -> io::Result<()> {
-        write_numbers(file, self.offset(at), &[time.cast_unsigned()])
+    /// Writes the same time into `count` slots, starting with the `from`th oldest.
+    fn write_times(&self, file: &mut File, from: u64, count: u64, time: i64) -> io::Result<()> {
+        let before_the_end = self.slots - (self.first + from) % self.slots;
+        for (from, count) in [
+            (from, count.min(before_the_end)),
+            (from + before_the_end, count.saturating_sub(before_the_end)),
+        ] {
+            if count > 0 {
+                let count = usize::try_from(count).map_err(|_| ErrorKind::FileTooLarge)?;
+                let times = vec![time.cast_unsigned(); count];
+                write_numbers(file, self.offset(from), &times)?;
+            }
+        }
+        Ok(())
     }
 
     /// `count` times, starting with the `from`th oldest.
