@@ -57,8 +57,8 @@ fn take_from_object(
         });
     }
     for (field, value) in object {
-        if let Some(schema) = known.get(field)
-            && (value.is_object() || value.is_array())
+        if (value.is_object() || value.is_array())
+            && let Some(schema) = known.get(field)
         {
             take_inside(schema, value, &format!("{path}{field}"), unknown);
         }

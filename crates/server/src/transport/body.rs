@@ -1,6 +1,6 @@
 //! The body of a request, within its limits of size and time.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use axum::{
     body::{Body, HttpBody},
@@ -30,7 +30,14 @@ pub async fn read_body(
         Sender::Stranger(_) => http.max_body_bytes.min(MAX_UNIDENTIFIED_BODY),
     };
     let within = Duration::from_secs(http.body_timeout_seconds);
-    let read = tokio::time::timeout(within, collect(&mut body, most, open)).await;
+    let read = {
+        let mut collected = pin!(collect(&mut body, most, open));
+        // Most bodies come with their heads, and need no timer.
+        match futures::poll!(&mut collected) {
+            Poll::Ready(read) => Ok(read),
+            Poll::Pending => tokio::time::timeout(within, collected).await,
+        }
+    };
     match read {
         Ok(Err(Unread::TooLarge)) => {
             answer::drain(body).await;

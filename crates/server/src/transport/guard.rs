@@ -97,6 +97,10 @@ impl Guard {
         if hosts.next().is_some() {
             return Err(Barred::Hosts);
         }
+        let is_from_page = headers.contains_key(header::ORIGIN);
+        if !is_from_page && first.is_some_and(|host| self.knows_plainly(host.as_bytes())) {
+            return Ok(());
+        }
         let host = match first {
             Some(host) => host.to_str().ok().and_then(|host| host.parse().ok()),
             None => uri.authority().cloned(),
@@ -139,6 +143,26 @@ impl Guard {
             ),
         };
         Some((StatusCode::FORBIDDEN, text).into_response())
+    }
+
+    /// Whether a Host header is a known name, perhaps with a port. Nearly all are; the
+    /// others are parsed.
+    fn knows_plainly(&self, header: &[u8]) -> bool {
+        self.hosts.iter().any(|known| {
+            let (Some(host), Some(rest)) = (header.get(..known.len()), header.get(known.len()..))
+            else {
+                return false;
+            };
+            let is_port = match rest {
+                [] => true,
+                [b':', port @ ..] => {
+                    (1..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit)
+                }
+                _ => false,
+            };
+            // An IPv6 address has brackets there.
+            is_port && host.eq_ignore_ascii_case(known.as_bytes()) && !host.contains(&b':')
+        })
     }
 
     fn knows(&self, host: &str) -> bool {

@@ -10,7 +10,7 @@ use std::{
 
 use axum::{
     Router,
-    body::Body,
+    body::{Body, HttpBody},
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
@@ -222,6 +222,10 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<O
 
 /// The answer, whose parts count as unread until they are written.
 fn counted(answer: Response, backlog: Arc<Backlog>) -> Response {
+    let length = answer.body().size_hint().exact();
+    if length.is_some_and(Backlog::is_free) {
+        return answer;
+    }
     answer.map(|body| {
         Body::new(body.map_frame(move |frame| frame.map_data(|data| backlog.counted(data))))
     })

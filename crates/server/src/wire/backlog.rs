@@ -146,10 +146,14 @@ impl Backlog {
         }
     }
 
-    /// Counts bytes until they are dropped. Small answers, nearly all there are,
-    /// are not counted.
+    /// Whether an answer of so many bytes is not counted. Nearly all are so small.
+    pub fn is_free(bytes: u64) -> bool {
+        bytes <= FREE as u64 / 2
+    }
+
+    /// Counts bytes until they are dropped.
     pub fn counted(self: &Arc<Self>, bytes: Bytes) -> Bytes {
-        if bytes.len() <= FREE / 2 {
+        if Self::is_free(bytes.len() as u64) {
             return bytes;
         }
         let held = self.hold(bytes.len());

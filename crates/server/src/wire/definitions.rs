@@ -145,6 +145,8 @@ pub struct Definitions {
     /// Each with the tools whose data it shows.
     pub templates: Vec<(Shows, mcp::ResourceTemplate)>,
     pub info: mcp::ServerConfig,
+    /// The names of tools some of whose arguments must be repeated in HTTP headers.
+    with_header_arguments: Vec<String>,
     /// `serverInfo` as JSON text, for stamping results.
     pub server_info: String,
     pub server_info_meta: mcp::MetaObject,
@@ -163,8 +165,10 @@ impl Definitions {
             "io.modelcontextprotocol/serverInfo".into(),
             server_info.clone(),
         );
+        let tools = ToolLists::new(served, false);
         Self {
-            tools: ToolLists::new(served, false),
+            with_header_arguments: with_header_arguments(&tools),
+            tools,
             tools_with_views: ToolLists::new(served, true),
             prompts: counter
                 .prompts
@@ -200,6 +204,29 @@ impl Definitions {
     pub fn tool(&self, name: &str) -> Option<&mcp::Tool> {
         let mut all = self.tools.mcp.iter().chain(&self.tools.own);
         all.find(|tool| tool.name == name)
+    }
+
+    /// Whether some arguments of this tool must be repeated in HTTP headers.
+    pub fn has_header_arguments(&self, name: &str) -> bool {
+        self.with_header_arguments.iter().any(|tool| tool == name)
+    }
+}
+
+fn with_header_arguments(tools: &ToolLists) -> Vec<String> {
+    let all = tools.mcp.iter().chain(&tools.own);
+    let named = all.filter(|tool| {
+        let properties = tool.input_schema.get("properties");
+        properties.is_some_and(mentions_header)
+    });
+    named.map(|tool| tool.name.to_string()).collect()
+}
+
+fn mentions_header(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            object.contains_key("x-mcp-header") || object.values().any(mentions_header)
+        }
+        _ => false,
     }
 }
 

@@ -151,7 +151,8 @@ impl<'a> DirectRequest<'a> {
         let fits = match request.method {
             "tools/list" => params.cursor.is_none() && params.name.is_none(),
             "tools/call" => params.name.as_deref().is_some_and(|name| {
-                single(headers, &NAME) == Some(name) && !has_header_arguments(published, name)
+                single(headers, &NAME) == Some(name)
+                    && !published.definitions.has_header_arguments(name)
             }),
             _ => false,
         };
@@ -282,24 +283,6 @@ impl DirectCall {
                 (200, message.to_string())
             }
         }
-    }
-}
-
-/// Tools some of whose arguments must be repeated in HTTP headers.
-fn has_header_arguments(published: &PublishedCounter, name: &str) -> bool {
-    published.definitions.tool(name).is_some_and(|tool| {
-        tool.input_schema
-            .get("properties")
-            .is_some_and(mentions_header)
-    })
-}
-
-fn mentions_header(value: &Value) -> bool {
-    match value {
-        Value::Object(object) => {
-            object.contains_key("x-mcp-header") || object.values().any(mentions_header)
-        }
-        _ => false,
     }
 }
 

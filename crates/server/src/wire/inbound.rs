@@ -176,6 +176,12 @@ fn fault(code: i32, message: impl Into<String>) -> Fault {
 /// Whether a message nests too deeply or holds too many values. Counts brackets
 /// and commas outside strings: no parser runs on what is refused.
 pub fn too_complex(bytes: &[u8]) -> bool {
+    // Each value takes a byte, and each level an opening bracket. Most messages are too
+    // short for so many.
+    let mut brackets = memchr::memchr2_iter(b'{', b'[', bytes);
+    if bytes.len() <= MAX_VALUES && brackets.nth(MAX_DEPTH).is_none() {
+        return false;
+    }
     let mut depth = 0usize;
     let mut values = 0usize;
     let mut in_string = false;

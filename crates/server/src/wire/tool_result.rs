@@ -139,14 +139,18 @@ impl ToolResult {
 
     /// A whole JSON-RPC response. `id` is JSON text.
     fn response(self, id: &str, call: CallId, to: &Recipient<'_>, flat: bool) -> String {
-        let meta = if to.stateless {
-            let server_info = &to.counter.definitions.server_info;
-            format!(
-                r#"{{"io.modelcontextprotocol/serverInfo":{server_info},"{CALL_META}":"{call}"}}"#
-            )
-        } else {
-            format!(r#"{{"{CALL_META}":"{call}"}}"#)
-        };
+        // Not formatted, here and below: it is written for every call.
+        let server_info = to.counter.definitions.server_info.as_str();
+        let mut meta = String::with_capacity(server_info.len() + 96);
+        meta.push('{');
+        if to.stateless {
+            meta.push_str(r#""io.modelcontextprotocol/serverInfo":"#);
+            meta.push_str(server_info);
+            meta.push(',');
+        }
+        for part in ["\"", CALL_META, "\":\"", &call.to_string(), "\"}"] {
+            meta.push_str(part);
+        }
         // A flat result would otherwise hold the same answer three times.
         let short_text = to.counter.short_text() || flat;
         self.members(to.stateless, Some(meta), short_text)
@@ -281,7 +285,10 @@ pub fn text_block(text: &str) -> String {
 
 /// Content of a text, which is a JSON string, and further blocks.
 fn text_and(text: &str, more: &[Value]) -> String {
-    let mut content = format!(r#"[{{"type":"text","text":{text}}}"#);
+    let mut content = String::with_capacity(text.len() + 32);
+    content.push_str(r#"[{"type":"text","text":"#);
+    content.push_str(text);
+    content.push('}');
     for block in more {
         content.push(',');
         content.push_str(&block.to_string());
