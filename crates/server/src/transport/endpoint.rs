@@ -86,8 +86,8 @@ impl Endpoint {
                 Err(refusal) => answer::refusal(plain.id().as_ref(), &refusal),
             };
         }
-        self.through_the_protocol_crate(&credentials, parts, body)
-            .await
+        // Boxed: it is many times as large, and plain calls would carry it along.
+        Box::pin(self.through_the_protocol_crate(&credentials, parts, body)).await
     }
 
     async fn through_the_protocol_crate(

@@ -39,7 +39,8 @@ pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Res
         );
     }
     if request.method() != Method::POST {
-        return endpoint.not_a_call(guard, request).await;
+        // Boxed, here and below: most requests are plain calls, and theirs is small.
+        return Box::pin(endpoint.not_a_call(guard, request)).await;
     }
     let (parts, body) = request.into_parts();
     let open = parts.extensions.get::<Arc<OpenConnection>>();
@@ -53,7 +54,7 @@ pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Res
         Err(unread) => return unread.into_response(),
     };
     if batch::is_one(&parts.headers, &body) {
-        return batch::answer(endpoint, guard, &parts, &body).await;
+        return Box::pin(batch::answer(endpoint, guard, &parts, &body)).await;
     }
     endpoint.message(guard, parts, &body).await
 }

@@ -148,9 +148,11 @@ impl ToolResult {
             meta.push_str(server_info);
             meta.push(',');
         }
-        for part in ["\"", CALL_META, "\":\"", &call.to_string(), "\"}"] {
-            meta.push_str(part);
-        }
+        meta.push('"');
+        meta.push_str(CALL_META);
+        meta.push_str("\":\"");
+        meta.push_str(&call.to_string());
+        meta.push_str("\"}");
         // A flat result would otherwise hold the same answer three times.
         let short_text = to.counter.short_text() || flat;
         self.members(to.stateless, Some(meta), short_text)

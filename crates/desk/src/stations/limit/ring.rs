@@ -9,7 +9,7 @@
 //! than a minute, and nobody gets more requests.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File, Metadata, TryLockError},
     io::{self, ErrorKind},
     path::{Path, PathBuf},
     time::SystemTime,
@@ -73,11 +73,11 @@ impl RingFile {
         requests: u64,
         now: impl Fn() -> i64,
     ) -> io::Result<RingAdmission> {
-        let Some(mut file) = self.lock()? else {
+        let Some((mut file, length)) = self.lock()? else {
             return Ok(RingAdmission::Busy);
         };
         let now = now();
-        let mut ring = match Ring::load(&mut file)? {
+        let mut ring = match Ring::load(&mut file, length)? {
             Some(ring) => ring,
             None => {
                 tracing::warn!(
@@ -97,12 +97,15 @@ impl RingFile {
         Ok(taken)
     }
 
-    fn lock(&mut self) -> io::Result<Option<File>> {
+    fn lock(&mut self) -> io::Result<Option<(File, u64)>> {
         if let Some(file) = self.open.take() {
             match file.try_lock() {
-                Ok(()) if !is_gone(&file)? => return Ok(Some(file)),
-                // Another file has its name, or none has.
-                Ok(()) => {}
+                Ok(()) => {
+                    if let Some(length) = length(&file)? {
+                        return Ok(Some((file, length)));
+                    }
+                    // Another file has its name, or none has.
+                }
                 Err(TryLockError::WouldBlock) => {
                     self.open = Some(file);
                     return Ok(None);
@@ -137,8 +140,8 @@ fn is_old(path: &Path) -> bool {
     CAN_STAY_OPEN && age.is_ok_and(|age| age.as_millis() > 2 * WINDOW_MS as u128)
 }
 
-/// `None`: another process has locked, replaced or removed it.
-fn lock(path: &Path) -> io::Result<Option<File>> {
+/// The file and its length. `None`: another process has locked, replaced or removed it.
+fn lock(path: &Path) -> io::Result<Option<(File, u64)>> {
     let open = || {
         let mut options = private_files::options();
         options.read(true).write(true).create(true).truncate(false);
@@ -154,20 +157,26 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
         opened => opened?,
     };
     match file.try_lock() {
-        Ok(()) => Ok((!is_gone(&file)?).then_some(file)),
+        Ok(()) => Ok(length(&file)?.map(|length| (file, length))),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
+/// `None`: the file has no name any more.
+fn length(file: &File) -> io::Result<Option<u64>> {
+    let metadata = file.metadata()?;
+    Ok((!is_gone(&metadata)).then_some(metadata.len()))
+}
+
 #[cfg(unix)]
-fn is_gone(file: &File) -> io::Result<bool> {
-    Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) == 0)
+fn is_gone(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) == 0
 }
 
 #[cfg(not(unix))]
-fn is_gone(_: &File) -> io::Result<bool> {
-    Ok(false)
+fn is_gone(_: &Metadata) -> bool {
+    false
 }
 
 #[derive(Debug)]
@@ -183,8 +192,7 @@ struct Ring {
 
 impl Ring {
     /// `None`: the file is damaged.
-    fn load(file: &mut File) -> io::Result<Option<Self>> {
-        let length = file.metadata()?.len();
+    fn load(file: &mut File, length: u64) -> io::Result<Option<Self>> {
         if length == 0 {
             return Self::create(file, 0).map(Some);
         }
