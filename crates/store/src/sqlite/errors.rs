@@ -28,6 +28,11 @@ pub fn failure_of(error: &rusqlite::Error) -> Error {
             cause,
         ),
         Some(ErrorCode::DatabaseCorrupt) => failure::damaged(cause),
+        Some(ErrorCode::OutOfMemory) => failure::storage(
+            "There is no memory left to use the database.",
+            "Nothing was changed. Try again later, or let Madoguchi have more memory.",
+            cause,
+        ),
         Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => failure::storage(
             "The database can't be opened or read.",
             "Check the disk, and let the user that runs Madoguchi use its data directory, or use \
