@@ -9,7 +9,8 @@
 //! - `visitor`: who looks; `language`, `reader_zone`: in which language and zone;
 //!   `words`: texts of all pages
 //! - `page`: the frame; `navigation`: the list of pages; `parts`: tables, forms, notices
-//! - `inbox`: what waits for a decision; `live` keeps it up to date
+//! - `inbox`: what waits for a decision; `live` keeps it and other pages up to date,
+//!   `open_pages` says how often
 //! - `facts`: what the program tells the console besides the desk
 //! - `own_page`: what a counter shows of itself; `markdown`: its documents
 //! - `schema_form`: the form of a tool; `fields`: what a form sends; `person`: the call that
