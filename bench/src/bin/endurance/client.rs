@@ -71,6 +71,13 @@ impl World {
         self.tally.made(what, self.desk.clock.now_ms());
     }
 
+    /// Counts what a call made. Without an answer it may have been made.
+    fn made_unless_refused(&self, what: &'static str, answer: &Result<Answer>) {
+        if !matches!(answer, Ok(Answer::Refused(_))) {
+            self.made(what);
+        }
+    }
+
     pub async fn line(&self, counter: &'static str) -> Result<Line<'_>> {
         self.line_with(counter, &self.key).await
     }
@@ -142,10 +149,7 @@ impl Line<'_> {
         arguments: Value,
     ) -> Result<Answer> {
         let answer = self.call(tool, arguments).await;
-        // Without an answer it may have been made.
-        if !matches!(answer, Ok(Answer::Refused(_))) {
-            self.world.made(what);
-        }
+        self.world.made_unless_refused(what, &answer);
         answer
     }
 
@@ -279,9 +283,7 @@ impl Socket<'_> {
         arguments: Value,
     ) -> Result<Answer> {
         let answer = self.call(tool, arguments).await;
-        if !matches!(answer, Ok(Answer::Refused(_))) {
-            self.world.made(what);
-        }
+        self.world.made_unless_refused(what, &answer);
         answer
     }
 

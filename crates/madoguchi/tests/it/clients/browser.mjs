@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chromium, firefox } from "playwright-core";
 
 const url = process.argv[3];
@@ -88,4 +88,13 @@ async function finish(cases) {
   }
   // A call that was never answered would keep the program waiting.
   process.exit(process.exitCode ?? 0);
+}
+
+const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+
+/** What a person who can't see, or can't use a mouse, would stumble over. */
+async function findings(page, options = {}) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate((given) => window.axe.run(given), options);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
 }

@@ -2,7 +2,6 @@
 //
 //   console_counters.mjs talking|planning|looking URL FILES
 
-import { readFileSync } from "node:fs";
 
 const [group, , files] = process.argv.slice(2);
 
@@ -345,7 +344,6 @@ const cases = {
         "/console/todo?task=T001", "/console/todo?task=T002", "/console/todo?task=T002&edit=1",
         "/console/todo?adr=1", "/console/todo?adr=1&edit=1",
       ];
-      const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
       const all = [
         [360, "light", "en-US"], [1280, "dark", "ja-JP"], [360, "dark", "ja-JP"], [1280, "light", "en-US"],
       ];
@@ -359,10 +357,7 @@ const cases = {
             await page.locator("button[name=preview]").click();
             await page.locator(".preview").waitFor();
           }
-          await page.evaluate(axe);
-          const { violations } = await page.evaluate(() => window.axe.run());
-          const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
-          assert.deepEqual(found, [], how);
+          assert.deepEqual(await findings(page), [], how);
           const wide = await page.evaluate(() => document.documentElement.scrollWidth);
           assert.ok(wide <= width, `${how}: ${wide} wide`);
           const name = path.replace(/\W+/g, "-");

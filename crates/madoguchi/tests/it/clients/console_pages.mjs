@@ -2,7 +2,6 @@
 //
 //   console_pages.mjs using|looking URL SCHEDULE SEAT
 
-import { readFileSync } from "node:fs";
 
 const [group, , schedule, seat] = process.argv.slice(2);
 
@@ -32,15 +31,6 @@ async function called(name, given) {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given, _meta } });
   const response = await fetch(`${url}/mcp/cinema`, { method: "POST", headers, body });
   return (await response.json()).result.structuredContent;
-}
-
-const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-
-/** What a person who can't see, or can't use a mouse, would stumble over. */
-async function findings(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
 }
 
 const cases = {

@@ -3,7 +3,6 @@
 //
 //   console_shop.mjs using|looking URL KEY DAY
 
-import { readFileSync } from "node:fs";
 
 const [group, , key, day] = process.argv.slice(2);
 
@@ -22,14 +21,6 @@ const agent = (counter, tool, argumentsOfIt) =>
 
 const section = (page, title) =>
   page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
-
-const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-
-async function findings(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
-}
 
 const cases = {
   using: {
