@@ -24,16 +24,18 @@ const EVERY: Duration = Duration::from_millis(250);
 /// those of a process are noticed that died between its commit and the announcement.
 const SELDOM: Duration = Duration::from_secs(2);
 
-/// How far back each poll looks: transactions commit later than they begin, and the
-/// clocks of machines differ a little.
+/// How far each poll looks back beyond the poll before it: transactions commit later
+/// than they begin, and the clocks of machines differ a little.
 const OVERLAP_MS: i64 = 10_000;
 /// The same after the database was away: calls began before, waited, and committed then.
 const LONG_OVERLAP_MS: i64 = 60_000;
+/// A poll never looks further back than this, however long the polls before it failed.
+const LONGEST_LOOK_BACK_MS: i64 = 2 * LONG_OVERLAP_MS;
 
 /// Runs until the desk stops.
 pub async fn watch(desk: Arc<Desk>) {
     let mut seen: HashMap<String, i64> = HashMap::new();
-    let mut listening_since = None;
+    let mut polled_ms = desk.clock.now().as_millisecond();
     let mut rows = SeenVersions::default();
     let mut announcements = None;
     loop {
@@ -50,18 +52,12 @@ pub async fn watch(desk: Arc<Desk>) {
         desk.audit.report_counts(desk.clock.now());
         rows.refresh(&desk, is_announced).await;
         let now = desk.clock.now().as_millisecond();
-        let listened_to: Vec<_> = desk
-            .counters
-            .iter()
-            .filter(|served| served.events.receiver_count() > 0)
-            .collect();
-        if listened_to.is_empty() {
-            listening_since = None;
-            continue;
-        }
-        let since = *listening_since.get_or_insert(now - EVERY.as_millis() as i64);
-        for served in listened_to {
-            let from = since.max(now - overlap_ms(served));
+        let mut has_failed = false;
+        let listened_to = desk.counters.iter();
+        for served in listened_to.filter(|served| served.events.receiver_count() > 0) {
+            // A new subscriber also hears of changes shortly before it came. If this
+            // looked back less, a slow machine would miss changes.
+            let from = (polled_ms.min(now) - overlap_ms(served)).max(now - LONGEST_LOOK_BACK_MS);
             match changes_of_others(&desk, served, from).await {
                 Ok(rows) => {
                     for (call, at, changes) in rows {
@@ -71,11 +67,15 @@ pub async fn watch(desk: Arc<Desk>) {
                     }
                 }
                 Err(error) => {
+                    has_failed = true;
                     tracing::debug!(cause = ?error.cause, "changes by other processes could not be read");
                 }
             }
         }
-        seen.retain(|_, at| *at >= now - 2 * LONG_OVERLAP_MS);
+        if !has_failed {
+            polled_ms = now;
+        }
+        seen.retain(|_, at| *at >= now - LONGEST_LOOK_BACK_MS);
     }
 }
 

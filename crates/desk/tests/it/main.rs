@@ -27,3 +27,4 @@ mod rights;
 mod running;
 mod shelves;
 mod trail;
+mod watching;
