@@ -16,7 +16,7 @@ async fn draining_for(seconds: &str) -> Desk {
 #[tokio::test]
 async fn running_calls_are_answered_before_shutdown_on_every_transport() {
     let mut desk = Desk::start().await;
-    let params = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 4000 } });
+    let params = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 8000 } });
     let mut session = Session::open(&desk, "fixture", LEGACY).await;
     let mut socket = Socket::open(&desk, "fixture").await;
     // An idle one, and one that only listens, must not hold anything up.
@@ -31,22 +31,22 @@ async fn running_calls_are_answered_before_shutdown_on_every_transport() {
 
     socket.send(&modern(1, "tools/call", params.clone())).await;
     let (plain, with_session, ()) = tokio::join!(
-        desk.call("fixture", "fixture_sleep", json!({ "milliseconds": 4000 })),
+        desk.call("fixture", "fixture_sleep", json!({ "milliseconds": 8000 })),
         session.request("tools/call", params),
         async {
             tokio::time::sleep(Duration::from_millis(1500)).await;
             desk.signal("TERM");
             let began = Instant::now();
             while TcpStream::connect(("127.0.0.1", desk.port)).await.is_ok() {
-                assert!(began.elapsed() < Duration::from_secs(2), "it still listens");
+                assert!(began.elapsed() < Duration::from_secs(6), "it still listens");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
     );
-    assert_eq!(structured(&plain)["slept_ms"], 4000);
-    assert_eq!(structured(result(&with_session))["slept_ms"], 4000);
+    assert_eq!(structured(&plain)["slept_ms"], 8000);
+    assert_eq!(structured(result(&with_session))["slept_ms"], 8000);
     let over_socket = socket.receive().await;
-    assert_eq!(structured(result(&over_socket))["slept_ms"], 4000);
+    assert_eq!(structured(result(&over_socket))["slept_ms"], 8000);
     let ended = tokio::time::timeout(Duration::from_secs(10), desk.ended());
     assert!(ended.await.expect("it does not stop").success());
     drop((idle, listening));

@@ -274,16 +274,12 @@ async fn without_a_primary_calls_wait_a_while_and_are_told_when_to_retry() {
         assert!(error.retry_after_ms() > Some(0), "{error:?}");
     }
     assert!(
-        started.elapsed() < Duration::from_secs(5),
+        started.elapsed() < Duration::from_secs(10),
         "{:?}",
         started.elapsed()
     );
     assert_eq!(impatient.0.code, UNAVAILABLE);
-    assert!(
-        impatient.1 < Duration::from_millis(1500),
-        "{:?}",
-        impatient.1
-    );
+    assert!(impatient.1 < Duration::from_secs(2), "{:?}", impatient.1);
     assert!(
         waiting_threads < threads + 30,
         "{threads} {waiting_threads}"

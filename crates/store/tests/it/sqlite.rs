@@ -169,7 +169,7 @@ async fn a_lock_held_elsewhere_is_waited_for() {
     assert_eq!(patient.unwrap_err().code, TIMEOUT);
     let error = impatient.unwrap_err();
     assert!(error.message.contains("busy"), "{error}");
-    assert!(started.elapsed() < Duration::from_secs(3));
+    assert!(started.elapsed() < Duration::from_secs(10));
     // Reads are not blocked; a writer gets the lock as soon as it is free.
     assert!(ids(&database).await.is_empty());
     let write = write(&database, |sql| insert(sql, 3));
