@@ -6,6 +6,7 @@
 //! [`session`] speaks to a stdio server; [`project`] and [`room_logs`] write what
 //! servers find on their disk.
 
+pub mod connections;
 pub mod contestants;
 pub mod figures;
 pub mod http;
@@ -18,5 +19,6 @@ pub mod project;
 pub mod room_logs;
 pub mod server;
 pub mod session;
+pub mod starts;
 pub mod stdio;
 pub mod wire;

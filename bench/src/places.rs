@@ -22,7 +22,8 @@ impl Places {
     pub fn new(madoguchi: &Path) -> Result<Self> {
         let exe = std::env::current_exe()?;
         let places = Self {
-            madoguchi: madoguchi.to_owned(),
+            // Some are started in other folders.
+            madoguchi: std::path::absolute(madoguchi)?,
             here: exe.parent().context("a program in a folder")?.to_owned(),
             python: ".env/python/bin/python".into(),
             fastmcp: "others/fastmcp/server.py".into(),

@@ -30,7 +30,8 @@ pub fn call_line(id: u64, tool: &str, arguments: &Value) -> String {
 pub struct Target {
     pub port: u16,
     head: String,
-    tool: &'static str,
+    /// None where the arguments are the whole body.
+    tool: Option<&'static str>,
 }
 
 impl Target {
@@ -45,6 +46,19 @@ impl Target {
              Mcp-Name: {tool}\r\n\
              Content-Length: "
         );
+        let tool = Some(tool);
+        Self { port, head, tool }
+    }
+
+    /// Requests whose body is what [`Work::arguments`] says, to a server of another kind.
+    pub fn plain(port: u16, path: &str) -> Self {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\n\
+             Host: 127.0.0.1:{port}\r\n\
+             Content-Type: application/json\r\n\
+             Content-Length: "
+        );
+        let tool = None;
         Self { port, head, tool }
     }
 
@@ -57,12 +71,14 @@ impl Target {
         }
     }
 
-    /// A whole HTTP request that calls the tool.
+    /// A whole HTTP request.
     pub fn request(&self, id: u64, arguments: &str) -> String {
-        let tool = self.tool;
-        let body = format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},{META}}}}}"#
-        );
+        let body = match self.tool {
+            Some(tool) => format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},{META}}}}}"#
+            ),
+            None => arguments.to_owned(),
+        };
         format!("{}{}\r\n\r\n{body}", self.head, body.len())
     }
 }

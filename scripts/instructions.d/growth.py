@@ -137,5 +137,7 @@ def growth(options):
         for tool, counts in lines.items():
             row = "".join(f"{count:>14,}" for count in counts)
             print(f"{counter:12} {tool:21}{row}   × {counts[-1] / counts[0]:.2f}", flush=True)
-        plot(target / f"growth-{counter}.svg", f"{counter}: instructions of one call", SIZES, lines)
+        millions = {tool: [count / 1e6 for count in counts] for tool, counts in lines.items()}
+        path, title = target / f"growth-{counter}.svg", f"{counter}: instructions of one call"
+        plot(path, title, SIZES, millions, "M", size_label="× {:,}")
     return 0

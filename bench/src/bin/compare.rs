@@ -1,16 +1,18 @@
-//! Compares the servers: over HTTP, at their start on stdio, and in instructions.
+//! Compares the servers: over HTTP, at their start on stdio, in instructions, and with
+//! many connections.
 
 use std::{collections::HashMap, path::PathBuf, time::Duration};
 
 use anyhow::{Result, ensure};
 use bench::{
+    connections,
     contestants::{self, Contestant},
     figures::{Goals, Table, median, megabytes, number, spread, times},
     instructions,
     load::Limit,
     places::Places,
     server::Server,
-    stdio, wire,
+    starts, stdio, wire,
 };
 use clap::{Parser, Subcommand};
 
@@ -55,6 +57,23 @@ enum What {
         #[arg(long, default_value_t = 20)]
         starts: usize,
     },
+    /// The program's own start: each counter on stdio, and the desk
+    Starts {
+        #[arg(long, default_value_t = 20)]
+        starts: usize,
+    },
+    /// The cost of a call with 1 to 4,096 connections
+    Connections {
+        /// How long a turn takes
+        #[arg(long, default_value_t = 3.0)]
+        seconds: f64,
+        /// Where to run the servers, as taskset names cores
+        #[arg(long)]
+        core: Option<String>,
+        /// Where to write the figures for a picture
+        #[arg(long)]
+        figures: Option<PathBuf>,
+    },
     /// Instructions per request; needs valgrind
     Instructions,
 }
@@ -70,6 +89,15 @@ async fn main() -> Result<()> {
             core,
         } => http(&places, rounds, seconds, core.as_deref()).await,
         What::Stdio { starts } => stdio::compare(&places, starts),
+        What::Starts { starts } => starts::measure(&places, starts).await,
+        What::Connections {
+            seconds,
+            core,
+            figures,
+        } => {
+            let turn = Limit::time(Duration::from_secs_f64(seconds));
+            connections::measure(&places, turn, core.as_deref(), figures.as_deref()).await
+        }
         What::Instructions => instructions::count(&places).await,
     }
 }

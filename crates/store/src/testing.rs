@@ -16,10 +16,12 @@ mod proxy;
 
 use std::{
     env, fs,
-    net::TcpListener,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    net::{Ipv4Addr, TcpListener, UdpSocket},
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -174,10 +176,25 @@ impl Drop for Postgres {
     }
 }
 
-/// A port that was free a moment ago.
+/// Below those that systems give to clients, one of which could take it.
+const PORTS: RangeInclusive<u16> = 20_000..=31_999;
+
+/// A port that nobody listens on, and that no other test gets until this process ends.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it has an address").port()
+    // Whoever has the port for UDP may use it for TCP.
+    static HELD: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
+    for _ in 0..10_000 {
+        let random = RandomState::new().build_hasher().finish();
+        let port = PORTS.start() + (random % PORTS.len() as u64) as u16;
+        if let Ok(held) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))
+            && TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+        {
+            let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push(held);
+            return port;
+        }
+    }
+    panic!("no port between {PORTS:?} is free");
 }
 
 fn serve(bin: &Path, setup: &ServerSetup) -> Option<Postgres> {

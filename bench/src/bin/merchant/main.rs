@@ -1,8 +1,9 @@
 //! The merchant counter of the running program, over HTTP, with catalogues of
 //! several sizes; with the smallest also the same tools written with FastMCP and
-//! SQLite, turn by turn.
+//! SQLite, and searches of Meilisearch, turn by turn.
 
 mod catalogue;
+mod meilisearch;
 mod queries;
 mod report;
 mod seen;
@@ -20,6 +21,7 @@ use bench::{
 use clap::Parser;
 
 use catalogue::Catalogue;
+use meilisearch::Meilisearch;
 use queries::{KINDS, Kind};
 use seen::{CONNECTIONS, Seen, Size, Turn, Turns};
 use shops::{Cores, Shop, TOOLS, Tool};
@@ -85,6 +87,10 @@ async fn measure(cli: &Cli, products: u64, is_compared: bool) -> Result<Size> {
         let other = Shop::fastmcp(&places, &cores, &catalogue, &file, folder.path()).await?;
         shops.push(other);
     }
+    let mut meilisearch = match is_compared {
+        true => Some(Meilisearch::start(&places, &cores, &catalogue, &file, folder.path()).await?),
+        false => None,
+    };
     std::fs::remove_file(&file)?;
 
     let mut kinds: Vec<Vec<(Kind, Outcome)>> = Vec::new();
@@ -108,6 +114,11 @@ async fn measure(cli: &Cli, products: u64, is_compared: bool) -> Result<Size> {
                     let turn = take_turn(shop, tool, connections, time).await?;
                     turns.entry((tool, connections)).or_default().push(turn);
                 }
+                if tool == Tool::Search
+                    && let Some(server) = &mut meilisearch
+                {
+                    server.take_turn(connections, time).await?;
+                }
             }
         }
         eprintln!("{products} products: round {} of {rounds}", round + 1);
@@ -128,17 +139,12 @@ async fn measure(cli: &Cli, products: u64, is_compared: bool) -> Result<Size> {
         products,
         imported,
         shops: seen,
+        meilisearch: meilisearch.map(Meilisearch::close).transpose()?,
     })
 }
 
 async fn take_turn(shop: &Shop, tool: Tool, connections: usize, limit: Limit) -> Result<Turn> {
     let before = shop.cpu_seconds()?;
     let outcome = shop.call(tool, connections, limit).await?;
-    let cpu = shop.cpu_seconds()? - before;
-    Ok(Turn {
-        rate: outcome.per_second(),
-        cpu: cpu * 10_000.0 / outcome.calls() as f64,
-        p50: outcome.milliseconds(0.5),
-        p95: outcome.milliseconds(0.95),
-    })
+    Ok(Turn::new(&outcome, shop.cpu_seconds()? - before))
 }

@@ -55,6 +55,8 @@ pub struct Filter {
 
 #[derive(Clone)]
 pub struct Query {
+    pub keywords: Vec<String>,
+    /// The same and the filter, for the tool.
     pub arguments: String,
     /// What a right first product holds; empty when there is none.
     pub meant: Vec<String>,
@@ -148,6 +150,7 @@ fn query(keywords: &[&str], meant: &[&str], filter: Filter) -> Query {
         arguments.insert("max_price".into(), most.into());
     }
     Query {
+        keywords: keywords.iter().map(|text| (*text).to_owned()).collect(),
         arguments: Value::Object(arguments).to_string(),
         meant: meant.iter().map(|text| (*text).to_owned()).collect(),
         filter,

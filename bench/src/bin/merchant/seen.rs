@@ -21,6 +21,18 @@ pub struct Turn {
     pub p95: f64,
 }
 
+impl Turn {
+    /// What so many seconds of CPU yielded.
+    pub fn new(outcome: &Outcome, cpu: f64) -> Self {
+        Self {
+            rate: outcome.per_second(),
+            cpu: cpu * 10_000.0 / outcome.calls() as f64,
+            p50: outcome.milliseconds(0.5),
+            p95: outcome.milliseconds(0.95),
+        }
+    }
+}
+
 /// The turns of one tool at one number of connections, in order.
 pub type Turns = HashMap<(Tool, usize), Vec<Turn>>;
 
@@ -39,4 +51,13 @@ pub struct Size {
     pub products: u64,
     pub imported: Imported,
     pub shops: Vec<Seen>,
+    pub meilisearch: Option<MeilisearchSeen>,
+}
+
+/// Searches of Meilisearch by the number of connections.
+pub struct MeilisearchSeen {
+    /// The share of answers that were right.
+    pub right: f64,
+    pub memory: Memory,
+    pub turns: HashMap<usize, Vec<Turn>>,
 }

@@ -34,7 +34,7 @@ pub struct Cores {
     pub all: Option<String>,
 }
 
-fn on(core: Option<&String>, command: Command) -> Command {
+pub fn on(core: Option<&String>, command: Command) -> Command {
     match core {
         Some(core) => wrapped(&["taskset", "-c", core], &command),
         None => command,

@@ -91,13 +91,16 @@ async fn ten_thousand_callers_after_one_seat() {
                 let tool = ["reserve_seats", "hold_seats"][number % 2];
                 let arguments = json!({"schedule_id": SHOW, "seat_ids": ["D5"]});
                 // So many at once keep a small database busy. Then the answer says that
-                // nothing was changed, and to try again.
+                // nothing was changed, and to try again. Who waits longer each time leaves
+                // the database to the others.
+                let mut wait = Duration::from_millis(100);
                 loop {
                     match one.call(tool, arguments.clone()).await {
                         Err(error) if error.code == "STORAGE_ERROR" => {}
                         outcome => return outcome,
                     }
-                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    tokio::time::sleep(wait).await;
+                    wait = (wait * 2).min(Duration::from_secs(5));
                 }
             })
         });

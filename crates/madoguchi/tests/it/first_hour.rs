@@ -8,7 +8,7 @@ mod page;
 mod progress;
 mod tour;
 
-use std::net::TcpListener;
+use store::testing::free_port;
 
 /// Ports that nobody uses, for a desk on a terminal.
 pub struct FreePorts {
@@ -19,13 +19,10 @@ pub struct FreePorts {
 
 impl FreePorts {
     pub fn new() -> Self {
-        let bound = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        let [main, merchant, innervoice] =
-            bound.map(|listener| listener.local_addr().unwrap().port());
         Self {
-            main,
-            merchant,
-            innervoice,
+            main: free_port(),
+            merchant: free_port(),
+            innervoice: free_port(),
         }
     }
 

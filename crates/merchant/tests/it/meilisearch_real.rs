@@ -1,13 +1,13 @@
 //! The counter with a real Meilisearch, which `scripts/test` installs: version 1.21, for x64.
 
 use std::{
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
 use merchant::Settings;
 use serde_json::{Value, json};
+use store::testing::free_port;
 use tempfile::TempDir;
 
 use crate::{
@@ -31,9 +31,7 @@ struct Meilisearch {
 impl Meilisearch {
     async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
+        let port = free_port();
         let process = Self::spawn(&directory, port);
         let server = Self {
             directory,

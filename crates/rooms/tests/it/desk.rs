@@ -150,6 +150,8 @@ impl Desk {
         let mut settings = Settings {
             data_dir: path.to_owned(),
             sends_per_minute: 0,
+            // A slow machine holds locks for long.
+            lock_timeout_ms: 60_000,
             ..Settings::default()
         };
         change(&mut settings);

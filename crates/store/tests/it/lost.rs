@@ -364,6 +364,9 @@ async fn a_server_that_takes_no_writes_is_waited_for() {
         server.run("SELECT pg_reload_conf()");
     };
     read_only("on");
+    // The server takes the setting up a moment later.
+    let change_nothing = |sql: &mut dyn Sql| sql.execute("DELETE FROM note", &[]);
+    while write(&database, change_nothing).await.is_ok() {}
     let error = write(&database, |sql| insert(sql, 1)).await.unwrap_err();
     assert_eq!(error.code, UNAVAILABLE);
     assert!(error.message.contains("takes no writes"), "{error}");

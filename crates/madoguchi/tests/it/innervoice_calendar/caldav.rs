@@ -1,7 +1,6 @@
 //! Events on a real CalDAV server (Radicale).
 
 use std::{
-    net::TcpListener,
     process::{Child, Stdio},
     sync::Arc,
     time::Duration,
@@ -9,7 +8,11 @@ use std::{
 
 use kit::{Sql, Store, sql::Budget};
 use serde_json::{Value, json};
-use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
+use store::{
+    Database, Options,
+    testing::{Postgres, free_port},
+    url::DatabaseUrl,
+};
 
 use super::{ALLOWED, call, keys};
 use crate::harness::{Answer, Desk, Place, Socket, clients, plain, request, try_request};
@@ -32,10 +35,7 @@ impl Server {
     /// Starts it with a calendar for `me`, whose password is `secret`.
     pub async fn start() -> Self {
         let place = Place::new();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
-        let server = Self::start_on(&place, port).await;
+        let server = Self::start_on(&place, free_port()).await;
         let made = server.ask("MKCALENDAR", "", &[], "").await;
         assert_eq!(made.status, 201, "{}", made.text());
         server

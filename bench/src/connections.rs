@@ -1,0 +1,146 @@
+//! What a call costs when more and more connections are open: the program with a key, a
+//! limit and the audit, in turns with bare axum.
+
+use std::{fs, path::Path, process::Command, sync::Arc};
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::{
+    contestants::Contestant,
+    figures::{Goals, Table, megabytes, number, times},
+    load::{self, Limit, Outcome},
+    places::Places,
+    process,
+    server::{Running, Server, free_port, make_key, wrapped},
+    wire::{Sums, Target},
+};
+
+const CONNECTIONS: [usize; 7] = [1, 4, 16, 64, 256, 1024, 4096];
+/// More than enough for the most connections.
+const CONFIG: &str = "[http]\nrequire_key = true\nmax_connections = 5000\n\
+    max_connections_per_address = 5000\n\
+    [limits]\nrequests_per_minute = { fixture = 100000000 }\n";
+/// How much dearer a call may be with the most connections than with 64. Below 64 calls
+/// wait for each other less, and share less.
+const GOAL: f64 = 1.5;
+
+/// One of the two.
+struct Contender {
+    name: &'static str,
+    process: u32,
+    target: Target,
+}
+
+struct Turn {
+    /// CPU of one call, in microseconds.
+    cpu: f64,
+    outcome: Outcome,
+    peak: u64,
+}
+
+impl Contender {
+    async fn turn(&self, connections: usize, limit: Limit) -> Result<Turn> {
+        // Opening the connections is part of it, so that their number must be small
+        // beside the number of calls.
+        process::reset_peak(self.process)?;
+        let before = process::cpu_seconds(self.process)?;
+        let outcome = load::run(&self.target, &Arc::new(Sums), connections, limit).await?;
+        let cpu = process::cpu_seconds(self.process)? - before;
+        Ok(Turn {
+            cpu: cpu / outcome.calls() as f64 * 1e6,
+            outcome,
+            peak: process::memory(self.process)?.peak,
+        })
+    }
+}
+
+/// Prints a table; with `figures`, also writes what a picture needs to that file.
+pub async fn measure(
+    places: &Places,
+    limit: Limit,
+    core: Option<&str>,
+    figures: Option<&Path>,
+) -> Result<()> {
+    let data = places.fresh()?;
+    let port = free_port()?;
+    let desk = start_desk(places, data.path(), port, core)?;
+    let key = make_key(&places.madoguchi, data.path())?;
+    let bare = Server::start(Contestant::Bare, places, core).await?;
+    let target = Target::new(port, Contestant::Madoguchi.path(), "fixture_sum");
+    let contenders = [
+        Contender {
+            name: "madoguchi",
+            process: desk.id(),
+            target: target.with_key(&key),
+        },
+        Contender {
+            name: "bare axum",
+            process: bare.id(),
+            target: bare.target.clone(),
+        },
+    ];
+    for contender in &contenders {
+        while contender.turn(1, Limit::calls(1)).await.is_err() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        contender.turn(64, limit).await?;
+    }
+
+    let mut table = Table::new(
+        "connections | CPU of a call, µs | of bare axum, µs | ratio | calls/s | p99, ms | \
+         peak memory",
+    );
+    let mut lines: [Vec<f64>; 2] = Default::default();
+    for connections in CONNECTIONS {
+        let [ours, bare] = &contenders;
+        let (ours, bare) = (
+            ours.turn(connections, limit).await?,
+            bare.turn(connections, limit).await?,
+        );
+        table.row(&[
+            connections.to_string(),
+            number(ours.cpu),
+            number(bare.cpu),
+            times(ours.cpu / bare.cpu),
+            number(ours.outcome.per_second()),
+            number(ours.outcome.milliseconds(0.99)),
+            megabytes(ours.peak as f64),
+        ]);
+        let [our_line, bare_line] = &mut lines;
+        our_line.push(ours.cpu);
+        bare_line.push(bare.cpu);
+        eprintln!("{connections} connections");
+    }
+    table.print("The cost of a call, by the number of connections");
+    let [ours, _] = &lines;
+    let at = |wanted| CONNECTIONS.iter().position(|one| *one == wanted);
+    if let (Some(at_64), Some(last)) = (at(64).and_then(|at| ours.get(at)), ours.last()) {
+        let mut goals = Goals::default();
+        let goal = format!("4,096 connections: at most {GOAL} × the CPU of 64");
+        goals.add(&goal, times(last / at_64), last / at_64 <= GOAL);
+        goals.print();
+    }
+    if let Some(path) = figures {
+        let names = contenders.iter().map(|one| one.name.to_owned());
+        let lines: serde_json::Map<_, _> = names.zip(lines.map(|line| json!(line))).collect();
+        let title = "CPU of one call by the number of connections";
+        let figures = json!({
+            "title": title, "unit": "µs", "sizes": CONNECTIONS, "lines": lines
+        });
+        fs::write(path, figures.to_string())?;
+    }
+    desk.stop()?;
+    bare.stop()
+}
+
+fn start_desk(places: &Places, data: &Path, port: u16, core: Option<&str>) -> Result<Running> {
+    let config = data.join("desk.toml");
+    fs::write(&config, CONFIG)?;
+    let mut command: Command = Contestant::Madoguchi.serve(places, port, data);
+    command.arg("--config").arg(config);
+    if let Some(core) = core {
+        command = wrapped(&["taskset", "-c", core], &command);
+    }
+    Running::spawn(command, &places.logs.join("connections.log"))
+}
