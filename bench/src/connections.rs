@@ -17,9 +17,11 @@ use crate::{
 };
 
 const CONNECTIONS: [usize; 7] = [1, 4, 16, 64, 256, 1024, 4096];
-/// More than enough for the most connections.
-const CONFIG: &str = "[http]\nrequire_key = true\nmax_connections = 5000\n\
-    max_connections_per_address = 5000\n\
+/// One key may have half of all connections, and all are open before the first says who
+/// it is.
+const CONFIG: &str = "[http]\nrequire_key = true\nmax_connections = 10000\n\
+    max_connections_per_address = 5000\nmax_unidentified_connections = 4096\n\
+    identify_timeout_seconds = 60\n\
     [limits]\nrequests_per_minute = { fixture = 100000000 }\n";
 /// How much dearer a call may be with the most connections than with 64. Below 64 calls
 /// wait for each other less, and share less.

@@ -126,7 +126,7 @@ impl Desk {
             let begun = Arc::clone(&begun);
             tasks.spawn(async move {
                 let mut taken = Vec::new();
-                let has_more = || begun.fetch_add(1, Ordering::Relaxed) < call.most();
+                let has_more = || begun.fetch_add(1, Ordering::Relaxed) < MOST_PER_TURN;
                 while Instant::now() < end && has_more() {
                     let id = NEXT.fetch_add(1, Ordering::Relaxed);
                     let sent = Instant::now();
@@ -145,6 +145,9 @@ impl Desk {
     }
 }
 
+/// A key may have a thousand reminders, and a thousand messages that have yet to be sent.
+const MOST_PER_TURN: u64 = 240;
+
 #[derive(Clone, Copy)]
 enum Call {
     Reminder,
@@ -156,14 +159,6 @@ impl Call {
         match self {
             Self::Reminder => "reminder.create",
             Self::Message => "message.send",
-        }
-    }
-
-    /// How many are made in one turn. A key may have a thousand reminders.
-    fn most(self) -> u64 {
-        match self {
-            Self::Reminder => 240,
-            Self::Message => u64::MAX,
         }
     }
 
