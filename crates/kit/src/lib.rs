@@ -25,6 +25,7 @@ pub mod ics;
 pub mod ids;
 pub mod language;
 pub mod lease;
+pub mod lock_wait;
 pub mod minute_limit;
 pub mod open_files;
 pub mod page;

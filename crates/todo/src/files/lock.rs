@@ -9,10 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kit::lock_wait::pause_before_retry;
+
 use super::stamp::Stamp;
 
 /// How long to wait for another process. A write takes milliseconds.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// As long as a write usually takes.
+const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 
 /// Held until dropped or until the process ends.
 #[derive(Debug)]
@@ -54,17 +59,17 @@ fn open(directory: &Path) -> io::Result<File> {
 
 /// `false` if the time is up.
 pub fn wait(file: &File, until: Instant) -> io::Result<bool> {
-    let mut pause = Duration::from_micros(100);
+    let began = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(true),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        if Instant::now() >= until {
+        let now = Instant::now();
+        if now >= until {
             return Ok(false);
         }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(4));
+        thread::sleep(pause_before_retry(now - began, LONGEST_PAUSE));
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::Result;
+use kit::{Result, lock_wait::pause_before_retry};
 
 use super::{
     dir::{self, Dir, is_at},
@@ -23,6 +23,9 @@ const HOUSEKEEPING: Duration = Duration::from_millis(100);
 
 /// How often a change is tried when the original's lock is lost.
 const ATTEMPTS: u32 = 100;
+
+/// As long as a change usually takes.
+const LONGEST_PAUSE: Duration = Duration::from_micros(500);
 
 /// Held until dropped.
 pub struct Held {
@@ -108,7 +111,6 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
     let path = directory.join(name);
     let mut file = open(&directory, name).map_err(errors::storage)?;
     let started = Instant::now();
-    let mut pause = Duration::from_micros(50);
     loop {
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => {
@@ -131,10 +133,9 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
         if waited >= timeout {
             return Err(errors::file_lock_timeout(timeout.as_millis(), None));
         }
-        // `flock` has no timeout, so try again soon: holders need less than a
-        // millisecond.
+        // `flock` has no timeout, so try again soon.
+        let pause = pause_before_retry(waited, LONGEST_PAUSE);
         thread::sleep(pause.min(timeout - waited));
-        pause = (pause * 3 / 2).min(Duration::from_millis(1));
     }
 }
 
