@@ -1,7 +1,13 @@
 //! What a call costs when more and more connections are open: the program with a key, a
 //! limit and the audit, in turns with bare axum.
 
-use std::{fs, path::Path, process::Command, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::Result;
 use serde_json::json;
@@ -16,6 +22,7 @@ use crate::{
     wire::{Sums, Target},
 };
 
+const PATIENCE: Duration = Duration::from_secs(60);
 const CONNECTIONS: [usize; 7] = [1, 4, 16, 64, 256, 1024, 4096];
 /// One key may have half of all connections, and all are open before the first says who
 /// it is.
@@ -83,8 +90,12 @@ pub async fn measure(
         },
     ];
     for contender in &contenders {
-        while contender.turn(1, Limit::calls(1)).await.is_err() {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let started = Instant::now();
+        while let Err(error) = contender.turn(1, Limit::calls(1)).await {
+            if started.elapsed() > PATIENCE {
+                return Err(error.context(format!("{} does not answer", contender.name)));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         contender.turn(64, limit).await?;
     }

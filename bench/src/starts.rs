@@ -1,11 +1,7 @@
 //! How soon the program is ready on data that is there already, and what it holds then:
 //! each counter on stdio, and the desk with all of them.
 
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{path::Path, process::Command, time::Duration};
 
 use anyhow::{Result, ensure};
 
@@ -30,7 +26,6 @@ pub async fn measure(places: &Places, starts: usize) -> Result<()> {
     serve(places, data.path()).await?.stop()?;
     let mut table = Table::new("the program | start to first answer, ms | memory | of it its own");
     let mut goals = Goals::default();
-    let resident = |kilobytes: f64| format!("{} MB", number(kilobytes / 1024.0));
 
     for counter in COUNTERS {
         let mut measured = Vec::new();
@@ -57,7 +52,7 @@ pub async fn measure(places: &Places, starts: usize) -> Result<()> {
         );
         let met = memory / 1024.0 < GOAL_MB;
         let goal = format!("`stdio {counter}` under {GOAL_MB} MB");
-        goals.add(&goal, resident(memory), met);
+        goals.add(&goal, megabytes(memory), met);
     }
 
     let mut times = Vec::new();
@@ -84,7 +79,7 @@ pub async fn measure(places: &Places, starts: usize) -> Result<()> {
     );
     let met = memory.resident as f64 / 1024.0 < DESK_GOAL_MB;
     let goal = format!("`serve` idle under {DESK_GOAL_MB} MB");
-    goals.add(&goal, resident(memory.resident as f64), met);
+    goals.add(&goal, megabytes(memory.resident as f64), met);
     goals.print();
     Ok(())
 }
@@ -99,7 +94,6 @@ fn on_stdio(places: &Places, counter: &str, data: &Path) -> Command {
         .args(["stdio", counter, "--data"])
         .arg(data)
         // Todo keeps a project where it is started.
-        .current_dir(data)
-        .stderr(Stdio::null());
+        .current_dir(data);
     command
 }

@@ -4,8 +4,7 @@
 use std::time::Duration;
 
 const SHORTEST_PAUSE: Duration = Duration::from_micros(100);
-/// Nobody works for so long under a lock: the holder was stopped, or many wait, and
-/// looking often does not help.
+/// By then the holder was probably stopped, and looking often does not help.
 const LONG_WAIT: Duration = Duration::from_secs(2);
 
 /// How long somebody who has `waited` pauses before the next try: at first for the
