@@ -49,6 +49,17 @@ struct Turn {
 }
 
 impl Contender {
+    async fn wait_until_it_answers(&self) -> Result<()> {
+        let started = Instant::now();
+        while let Err(error) = self.turn(1, Limit::calls(1)).await {
+            if started.elapsed() > PATIENCE {
+                return Err(error.context(format!("{} does not answer", self.name)));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
+    }
+
     async fn turn(&self, connections: usize, limit: Limit) -> Result<Turn> {
         // Opening the connections is part of it, so that their number must be small
         // beside the number of calls.
@@ -90,23 +101,27 @@ pub async fn measure(
         },
     ];
     for contender in &contenders {
-        let started = Instant::now();
-        while let Err(error) = contender.turn(1, Limit::calls(1)).await {
-            if started.elapsed() > PATIENCE {
-                return Err(error.context(format!("{} does not answer", contender.name)));
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        contender.wait_until_it_answers().await?;
         contender.turn(64, limit).await?;
     }
+    let lines = measure_each_number(&contenders, limit).await?;
+    print_goal(&lines);
+    if let Some(path) = figures {
+        write_figures(path, &contenders, &lines)?;
+    }
+    desk.stop()?;
+    bare.stop()
+}
 
+/// The CPU of a call of each of the two, by [`CONNECTIONS`].
+async fn measure_each_number(contenders: &[Contender; 2], limit: Limit) -> Result<[Vec<f64>; 2]> {
     let mut table = Table::new(
         "connections | CPU of a call, µs | of bare axum, µs | ratio | calls/s | p99, ms | \
          peak memory",
     );
     let mut lines: [Vec<f64>; 2] = Default::default();
     for connections in CONNECTIONS {
-        let [ours, bare] = &contenders;
+        let [ours, bare] = contenders;
         let (ours, bare) = (
             ours.turn(connections, limit).await?,
             bare.turn(connections, limit).await?,
@@ -126,7 +141,10 @@ pub async fn measure(
         eprintln!("{connections} connections");
     }
     table.print("The cost of a call, by the number of connections");
-    let [ours, _] = &lines;
+    Ok(lines)
+}
+
+fn print_goal([ours, _]: &[Vec<f64>; 2]) {
     let at = |wanted| CONNECTIONS.iter().position(|one| *one == wanted);
     if let (Some(at_64), Some(last)) = (at(64).and_then(|at| ours.get(at)), ours.last()) {
         let mut goals = Goals::default();
@@ -134,17 +152,16 @@ pub async fn measure(
         goals.add(&goal, times(last / at_64), last / at_64 <= GOAL);
         goals.print();
     }
-    if let Some(path) = figures {
-        let names = contenders.iter().map(|one| one.name.to_owned());
-        let lines: serde_json::Map<_, _> = names.zip(lines.map(|line| json!(line))).collect();
-        let title = "CPU of one call by the number of connections";
-        let figures = json!({
-            "title": title, "unit": "µs", "sizes": CONNECTIONS, "lines": lines
-        });
-        fs::write(path, figures.to_string())?;
-    }
-    desk.stop()?;
-    bare.stop()
+}
+
+fn write_figures(path: &Path, contenders: &[Contender; 2], lines: &[Vec<f64>; 2]) -> Result<()> {
+    let names = contenders.iter().map(|one| one.name.to_owned());
+    let lines: serde_json::Map<_, _> = names.zip(lines.iter().map(|line| json!(line))).collect();
+    let title = "CPU of one call by the number of connections";
+    let figures = json!({
+        "title": title, "unit": "µs", "sizes": CONNECTIONS, "lines": lines
+    });
+    Ok(fs::write(path, figures.to_string())?)
 }
 
 fn start_desk(places: &Places, data: &Path, port: u16, core: Option<&str>) -> Result<Running> {
