@@ -245,6 +245,29 @@ impl Index {
         self.generation = new_generation();
     }
 
+    /// Whether nothing in the log is damaged or repeats the archive, and the archive has
+    /// been read to its end.
+    pub fn all_is_messages(&self, files: &Files) -> io::Result<bool> {
+        let is_behind = match &files.archive {
+            Some(archive) => self.archive.is_behind(archive)?,
+            None => false,
+        };
+        Ok(!is_behind && self.log.damaged == 0 && self.log.repeated_until == 0)
+    }
+
+    /// Follows a move of the log's first messages to the archive, without reading all of
+    /// them again: their numbers stay.
+    pub fn follow_move(
+        &mut self,
+        moved: (usize, u64),
+        old_log: &File,
+        now: &Files,
+    ) -> io::Result<()> {
+        self.log.follow_move(&mut self.archive, moved, old_log)?;
+        self.archive.now_in(now.archive.as_ref())?;
+        self.log.now_in(now.log.as_ref())
+    }
+
     pub fn reader<'a>(&'a self, files: &'a Files) -> Reader<'a> {
         Reader::new(&self.archive, &self.log, files)
     }

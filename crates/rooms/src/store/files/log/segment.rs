@@ -174,6 +174,64 @@ impl Segment {
     pub fn shrink(&mut self) {
         self.blocks.shrink_to_fit();
     }
+
+    /// Follows a move of the first `moved` messages, those before `cut`, to the end of
+    /// `archive`. Nothing is read but the last of them.
+    pub fn follow_move(
+        &mut self,
+        archive: &mut Self,
+        (moved, cut): (usize, u64),
+        file: &File,
+    ) -> io::Result<()> {
+        let last = Reader::new(self, file).start_of(moved.saturating_sub(1))?;
+        let tail = read_range(file, last..cut)?;
+        let first = u32::try_from(moved).unwrap_or(u32::MAX);
+        let begins_after = self.blocks.partition_point(|block| block.first < first);
+        let mut stay = self.blocks.split_off(begins_after);
+        let is_cut_here = stay.first().is_some_and(|block| block.first == first);
+        if let Some(block) = self.blocks.last()
+            && !is_cut_here
+            && moved < self.count
+        {
+            let is_mixed = block.is_mixed;
+            stay.insert(
+                0,
+                Block {
+                    start: cut,
+                    first,
+                    is_mixed,
+                },
+            );
+        }
+        let before = u32::try_from(archive.count).unwrap_or(u32::MAX);
+        archive.blocks.reserve_exact(self.blocks.len());
+        for block in self.blocks.drain(..) {
+            archive.blocks.push(Block {
+                start: archive.end + block.start,
+                first: before.saturating_add(block.first),
+                ..block
+            });
+        }
+        for block in &mut stay {
+            block.start -= cut;
+            block.first -= first;
+        }
+        self.blocks = stay;
+        self.count -= moved;
+        self.end -= cut;
+        archive.count += moved;
+        archive.end += cut;
+        archive.tail = (tail.len() as u64, hash_of(&tail));
+        Ok(())
+    }
+
+    /// The file as it is now holds all that was read, under whatever name.
+    pub fn now_in(&mut self, file: Option<&File>) -> io::Result<()> {
+        if let Some(file) = file {
+            self.stamp = Stamp::of(&file.metadata()?);
+        }
+        Ok(())
+    }
 }
 
 /// Reads messages of one file, a block at a time.

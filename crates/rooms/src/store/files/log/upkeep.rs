@@ -131,13 +131,19 @@ pub fn shorten(
         0 => from,
         _ => Reader::new(&index.log, log).start_of(moved)?,
     };
+    let is_plain = index.all_is_messages(files)?;
     archive(directory, log, from..cut)?;
     let length = log.metadata()?.len();
     let rest = |file: &mut File| copy_range(log, cut..length, file);
-    if dir::replace_with(directory, LOG, true, rest, || lock.is_held())? {
+    let is_replaced = dir::replace_with(directory, LOG, true, rest, || lock.is_held())?;
+    if is_replaced {
         rescue(directory, log, length)?;
     }
-    index.refresh(&Files::open(directory)?)
+    let now = Files::open(directory)?;
+    if is_replaced && is_plain {
+        index.follow_move((moved, cut), log, &now)?;
+    }
+    index.refresh(&now)
 }
 
 /// Removes all messages, archived ones too.

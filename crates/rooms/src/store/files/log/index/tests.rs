@@ -1,7 +1,14 @@
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use super::*;
-use crate::store::files::dir::{ARCHIVE, LOG};
+use crate::store::files::{
+    dir::{ARCHIVE, LOG},
+    log::upkeep,
+    original_lock::OriginalLock,
+};
 
 const AUTHORS: usize = 21;
 
@@ -137,4 +144,51 @@ fn every_message_is_found_in_log_and_archive() {
     fs::remove_file(directory.path().join(LOG)).unwrap();
     write(LOG, 1_100..1_501);
     look(1_501);
+}
+
+/// Wherever the log is cut: within a block, between two, or after its last message.
+#[test]
+fn a_move_to_the_archive_changes_no_number_and_reads_little() {
+    let log: String = (0..1_500).map(line).map(|line| line + "\n \n").collect();
+    let (mut index, _, directory) = index_of(&log);
+    let generation = index.generation();
+    let patience = Duration::from_secs(5);
+    let until = Instant::now() + patience;
+    let lock = OriginalLock::take(directory.path(), LOG, until, patience).unwrap();
+    // Large logs are shortened by a tenth more.
+    for (most, kept) in [(1_499, 1_350), (999, 999), (998, 998), (128, 128), (1, 1)] {
+        let files = Files::open(directory.path()).unwrap();
+        upkeep::shorten(directory.path(), most, &lock, (&mut index, &files)).unwrap();
+        assert_eq!(index.log.count(), kept);
+        let files = Files::open(directory.path()).unwrap();
+        index.refresh(&files).unwrap();
+        check(&index, &files, 1_500);
+        assert_eq!(index.generation(), generation, "it was read again");
+        let mut new = Index::default();
+        new.refresh(&files).unwrap();
+        check(&new, &files, 1_500);
+        assert_eq!(new.log.count(), kept);
+        assert_eq!(new.archive.end(), index.archive.end());
+    }
+}
+
+/// What is damaged, or repeated after a move that was broken off, is read again.
+#[test]
+fn a_move_of_more_than_messages_is_read_again() {
+    let mut log: String = (0..600).map(line).collect();
+    log += "damaged\n";
+    let (mut index, _, directory) = index_of(&log);
+    let patience = Duration::from_secs(5);
+    let until = Instant::now() + patience;
+    let lock = OriginalLock::take(directory.path(), LOG, until, patience).unwrap();
+    let archived: String = (0..100).map(line).collect();
+    fs::write(directory.path().join(ARCHIVE), archived).unwrap();
+    for (most, kept) in [(500, 500), (400, 400)] {
+        let files = Files::open(directory.path()).unwrap();
+        index.refresh(&files).unwrap();
+        upkeep::shorten(directory.path(), most, &lock, (&mut index, &files)).unwrap();
+        let files = Files::open(directory.path()).unwrap();
+        check(&index, &files, 600);
+        assert_eq!((index.log.count(), index.damaged()), (kept, 1));
+    }
 }
