@@ -61,7 +61,7 @@ fn write(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: boo
     if fs::metadata(&path).is_ok_and(|metadata| !files::is_writable(&path, &metadata)) {
         return Ok(false);
     }
-    let prepared = PreparedFile::new(&path, &new, false).map_err(failed)?;
+    let prepared = PreparedFile::new(&path, &new).map_err(failed)?;
     let placed = match old {
         Some(old) => {
             let there = FileVersion::read(&old);

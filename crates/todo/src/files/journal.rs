@@ -32,7 +32,9 @@ pub fn path(folder: &Folder) -> PathBuf {
 
 pub fn write(folder: &Folder, steps: &[Step]) -> io::Result<()> {
     let text = serde_json::to_string(steps)?;
-    match PreparedFile::new(&path(folder), &text, true)?.place(None)? {
+    let prepared = PreparedFile::new(&path(folder), &text)?;
+    prepared.sync()?;
+    match prepared.place(None)? {
         PlaceOutcome::Done { .. } => durable::sync_directory(&folder.todo),
         PlaceOutcome::Raced { .. } => Err(io::ErrorKind::AlreadyExists.into()),
     }
@@ -81,7 +83,8 @@ fn finish(path: &Path, step: &Step) -> io::Result<()> {
                 durable::create_directory(parent, 0o777)?;
             }
             let expected = fs::metadata(path).ok().map(|old| Stamp::of(&old));
-            let prepared = PreparedFile::new(path, after, true)?;
+            let prepared = PreparedFile::new(path, after)?;
+            prepared.sync()?;
             match (expected, now) {
                 (Some(stamp), Some(now)) => {
                     let there = FileVersion::before(stamp, &now.into());

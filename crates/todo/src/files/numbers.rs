@@ -62,7 +62,7 @@ impl NumberLedger {
             let text = serde_json::to_string(&ledger)?;
             // Not synced, since the files contain all numbers in
             // use.
-            let prepared = PreparedFile::new(&self.file, &text, false)?;
+            let prepared = PreparedFile::new(&self.file, &text)?;
             fs::rename(prepared.path(), &self.file)?;
         }
         Ok(Some(result))

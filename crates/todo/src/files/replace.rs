@@ -71,8 +71,7 @@ impl NextVersion {
     /// Not synced, so that there is less time for others to interfere.
     fn new(path: &Path, shown: &str, text: impl Into<Arc<str>>, ours: bool) -> Result<Self> {
         let text = text.into();
-        let prepared =
-            PreparedFile::new(path, &text, false).map_err(|error| failed(shown, error))?;
+        let prepared = PreparedFile::new(path, &text).map_err(|error| failed(shown, error))?;
         Ok(Self {
             prepared,
             text,

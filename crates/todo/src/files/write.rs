@@ -66,8 +66,8 @@ impl PreparedFile {
         Ok(taken)
     }
 
-    /// Writes a temporary file, and syncs it if `durable`.
-    pub fn new(target: &Path, content: &str, durable: bool) -> io::Result<Self> {
+    /// Writes a temporary file.
+    pub fn new(target: &Path, content: &str) -> io::Result<Self> {
         let prepared = Self::beside(target);
         let mut file = File::create_new(&prepared.temporary)?;
         file.write_all(content.as_bytes())?;
@@ -79,13 +79,15 @@ impl PreparedFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        if durable {
-            file.sync_data()?;
-        }
         // Reading the times makes the system give the rename a later
         // one.
         file.metadata()?;
         Ok(prepared)
+    }
+
+    /// Waits until its content is on the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        File::open(&self.temporary)?.sync_data()
     }
 
     /// Moves it into place. `expected` is the file that should be there

@@ -45,6 +45,14 @@ impl Txn<'_> {
                 None => return Ok(CommitOutcome::Again),
             }
         }
+        // All are written before the first is synced: the disk then does most of the work
+        // for all of them at once.
+        for ((name, _), ReadyFile(prepared)) in changed.iter().zip(&steps) {
+            if let Some(prepared) = prepared {
+                let failed = |error| errors::io(&Folder::shown(name), true, error);
+                prepared.sync().map_err(failed)?;
+            }
+        }
         let journaled = needs_journal(&changed);
         if journaled {
             let written: Vec<journal::Step> = changed
@@ -145,7 +153,7 @@ impl ReadyFile {
         let Some(text) = &staged.now else {
             return Ok(Some(Self(None)));
         };
-        PreparedFile::new(&path, text, true)
+        PreparedFile::new(&path, text)
             .map(|prepared| Some(Self(Some(prepared))))
             .map_err(failed)
     }
