@@ -15,7 +15,7 @@ const SENDS: usize = 10_000;
 const PROCESSES: usize = 4;
 /// Of each, at least.
 const KILLS: u64 = 15;
-/// Every so many messages a tenth of them moves to the archive,
+/// Every so many messages a fifth of them moves to the archive,
 const LIMIT: u32 = 1_100;
 /// and in the life of some processes one with nearly every message.
 const LOW_LIMIT: u32 = 40;

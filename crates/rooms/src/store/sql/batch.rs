@@ -25,7 +25,7 @@ use crate::{
 };
 
 const MEGABYTE: i64 = 1_000_000;
-/// Rooms that hold more than this are shortened by a tenth at a time, smaller ones to
+/// Rooms that hold more than this are shortened by a fifth at a time, smaller ones to
 /// their limit exactly, as in files.
 const LARGE: i64 = 1_000;
 
@@ -202,7 +202,7 @@ impl Tables {
         let bytes: i64 = lines.iter().map(|line| line.bytes).sum();
         let most = i64::from(self.settings.max_messages.get());
         let keep = match most > LARGE {
-            true => most - most / 10,
+            true => most - most / 5,
             false => most,
         };
         let (mut log, mut archived) = (room.log, 0);

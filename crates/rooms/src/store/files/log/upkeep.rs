@@ -24,8 +24,8 @@ use crate::{
 };
 
 const TORN: &str = "messages.torn-";
-/// Rooms that hold more than this are shortened by a tenth at a time; smaller
-/// ones to their limit exactly, since rewriting them costs little.
+/// Rooms that hold more than this are shortened by a fifth at a time: all that
+/// stays is written anew. Smaller ones are shortened to their limit exactly.
 pub const LARGE: usize = 1_000;
 
 /// Whether a file of the room does not end in a complete line.
@@ -123,7 +123,7 @@ pub fn shorten(
         return Ok(());
     }
     let count = index.log.count();
-    let keep = if most > LARGE { most - most / 10 } else { most };
+    let keep = if most > LARGE { most - most / 5 } else { most };
     let moved = if count > most { count - keep } else { 0 };
     let Some(log) = &files.log else { return Ok(()) };
     let from = index.log.repeated_until;
