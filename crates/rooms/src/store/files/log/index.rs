@@ -353,11 +353,19 @@ impl Index {
 
     /// The numbers from `position` on of what others said.
     pub fn by_others(&self, agent: &str, position: usize) -> impl Iterator<Item = usize> {
+        let others = self.authors_but(agent, position).enumerate();
+        others.filter_map(move |(at, other)| other.map(|_| position + at))
+    }
+
+    /// The authors of all messages from `position` on; `None` for `agent` itself and for
+    /// what the counter says.
+    fn authors_but(&self, agent: &str, position: usize) -> impl Iterator<Item = Option<u32>> {
         let known = |name| self.known_author(name).map(u32::from);
         let (own, system) = (known(agent), known(SYSTEM));
-        let others = self.authors.iter(position).enumerate();
-        others.filter_map(move |(at, author)| {
-            (Some(author) != own && Some(author) != system).then_some(position + at)
+        let authors = self.authors.iter(position);
+        authors.map(move |author| {
+            let is_other = Some(author) != own && Some(author) != system;
+            is_other.then_some(author)
         })
     }
 
@@ -373,8 +381,7 @@ impl Index {
         }
         let own = self.sent_by(agent) + self.sent_by(SYSTEM);
         let all = self.count() - usize::try_from(own).unwrap_or_default();
-        let before = self.by_others(agent, 0);
-        all - before.take_while(|number| *number < position).count()
+        all - self.authors_but(agent, 0).take(position).flatten().count()
     }
 }
 
