@@ -15,7 +15,7 @@ const SENDS: usize = 10_000;
 const PROCESSES: usize = 4;
 /// Of each, at least.
 const KILLS: u64 = 15;
-/// Every so many messages a fifth of them moves to the archive,
+/// A fifth of so many messages moves to the archive when there are more,
 const LIMIT: u32 = 1_100;
 /// and in the life of some processes one with nearly every message.
 const LOW_LIMIT: u32 = 40;

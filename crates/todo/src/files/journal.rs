@@ -32,7 +32,7 @@ pub fn path(folder: &Folder) -> PathBuf {
 
 pub fn write(folder: &Folder, steps: &[Step]) -> io::Result<()> {
     let text = serde_json::to_string(steps)?;
-    let prepared = PreparedFile::new(&path(folder), &text)?;
+    let mut prepared = PreparedFile::new(&path(folder), &text)?;
     prepared.sync()?;
     match prepared.place(None)? {
         PlaceOutcome::Done { .. } => durable::sync_directory(&folder.todo),
@@ -83,7 +83,7 @@ fn finish(path: &Path, step: &Step) -> io::Result<()> {
                 durable::create_directory(parent, 0o777)?;
             }
             let expected = fs::metadata(path).ok().map(|old| Stamp::of(&old));
-            let prepared = PreparedFile::new(path, after)?;
+            let mut prepared = PreparedFile::new(path, after)?;
             prepared.sync()?;
             match (expected, now) {
                 (Some(stamp), Some(now)) => {

@@ -29,6 +29,9 @@ const TEMPORARY: &str = ".madoguchi-";
 pub struct PreparedFile {
     temporary: PathBuf,
     target: PathBuf,
+    /// The temporary file until it is synced or placed. Whoever waits for its writers must
+    /// not find this process among them.
+    written: Option<File>,
 }
 
 #[derive(Debug)]
@@ -56,6 +59,7 @@ impl PreparedFile {
         Self {
             temporary: parent.join(name),
             target: target.to_owned(),
+            written: None,
         }
     }
 
@@ -68,7 +72,7 @@ impl PreparedFile {
 
     /// Writes a temporary file.
     pub fn new(target: &Path, content: &str) -> io::Result<Self> {
-        let prepared = Self::beside(target);
+        let mut prepared = Self::beside(target);
         let mut file = File::create_new(&prepared.temporary)?;
         file.write_all(content.as_bytes())?;
         match fs::metadata(target) {
@@ -82,17 +86,22 @@ impl PreparedFile {
         // Reading the times makes the system give the rename a later
         // one.
         file.metadata()?;
+        prepared.written = Some(file);
         Ok(prepared)
     }
 
     /// Waits until its content is on the disk.
-    pub fn sync(&self) -> io::Result<()> {
-        File::open(&self.temporary)?.sync_data()
+    pub fn sync(&mut self) -> io::Result<()> {
+        match self.written.take() {
+            Some(file) => file.sync_data(),
+            None => Ok(()),
+        }
     }
 
     /// Moves it into place. `expected` is the file that should be there
     /// now.
-    pub fn place(self, expected: Option<&Stamp>) -> io::Result<PlaceOutcome> {
+    pub fn place(mut self, expected: Option<&Stamp>) -> io::Result<PlaceOutcome> {
+        self.written = None;
         let stamp = Stamp::of(&fs::metadata(&self.temporary)?);
         let Some(expected) = expected else {
             return match rename_new(&self.temporary, &self.target) {

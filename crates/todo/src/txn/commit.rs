@@ -45,9 +45,9 @@ impl Txn<'_> {
                 None => return Ok(CommitOutcome::Again),
             }
         }
-        // All are written before the first is synced: the disk then does most of the work
-        // for all of them at once.
-        for ((name, _), ReadyFile(prepared)) in changed.iter().zip(&steps) {
+        // All are written before the first is synced: its sync makes the names of the others
+        // durable too, where the file system has a journal.
+        for ((name, _), ReadyFile(prepared)) in changed.iter().zip(&mut steps) {
             if let Some(prepared) = prepared {
                 let failed = |error| errors::io(&Folder::shown(name), true, error);
                 prepared.sync().map_err(failed)?;

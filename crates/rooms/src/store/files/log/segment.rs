@@ -6,6 +6,7 @@ use std::{
     fs::File,
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    mem,
     ops::Range,
 };
 
@@ -23,7 +24,8 @@ pub struct Segment {
     stamp: Stamp,
     /// Up to here the file has been read; always the end of a line.
     end: u64,
-    /// Length and hash of the last line read, to check that it is still the same file.
+    /// Length and hash of the last message read, with what follows it, to check that it is
+    /// still the same file.
     tail: (u64, u64),
     count: usize,
     blocks: Vec<Block>,
@@ -61,7 +63,7 @@ impl Segment {
 
     /// Whether the file still begins with what was read of it, so that only
     /// what is new has to be read.
-    pub fn still_holds(&self, file: Option<&File>) -> io::Result<bool> {
+    pub fn still_holds(&mut self, file: Option<&File>) -> io::Result<bool> {
         let Some(file) = file else {
             return Ok(self.end == 0);
         };
@@ -77,7 +79,13 @@ impl Segment {
         }
         let (length, hash) = self.tail;
         match read_range(file, self.end - length..self.end) {
-            Ok(tail) => Ok(hash_of(&tail) == hash),
+            Ok(tail) => {
+                let holds = hash_of(&tail) == hash;
+                if holds && stamp.length == self.end {
+                    self.stamp = stamp;
+                }
+                Ok(holds)
+            }
             // Cut this very moment, after a write that failed.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
             Err(error) => Err(error),
@@ -176,7 +184,7 @@ impl Segment {
     }
 
     /// Follows a move of the first `moved` messages, those before `cut`, to the end of
-    /// `archive`. Nothing is read but the last of them.
+    /// `archive`. Only the block that is cut is read. At least one message stays.
     pub fn follow_move(
         &mut self,
         archive: &mut Self,
@@ -186,15 +194,13 @@ impl Segment {
         let last = Reader::new(self, file).start_of(moved.saturating_sub(1))?;
         let tail = read_range(file, last..cut)?;
         let first = u32::try_from(moved).unwrap_or(u32::MAX);
-        let begins_after = self.blocks.partition_point(|block| block.first < first);
-        let mut stay = self.blocks.split_off(begins_after);
-        let is_cut_here = stay.first().is_some_and(|block| block.first == first);
+        let cut_before = self.blocks.partition_point(|block| block.first < first);
+        let mut stays = self.blocks.split_off(cut_before);
         if let Some(block) = self.blocks.last()
-            && !is_cut_here
-            && moved < self.count
+            && stays.first().is_none_or(|next| next.first > first)
         {
             let is_mixed = block.is_mixed;
-            stay.insert(
+            stays.insert(
                 0,
                 Block {
                     start: cut,
@@ -203,34 +209,58 @@ impl Segment {
                 },
             );
         }
-        let before = u32::try_from(archive.count).unwrap_or(u32::MAX);
-        archive.blocks.reserve_exact(self.blocks.len());
-        for block in self.blocks.drain(..) {
-            archive.blocks.push(Block {
-                start: archive.end + block.start,
-                first: before.saturating_add(block.first),
-                ..block
-            });
+        let bytes = archive.end;
+        let mut moves = mem::take(&mut self.blocks).into_iter().peekable();
+        while let Some(block) = moves.next() {
+            let (next, end) = moves.peek().map_or((first, cut), |it| (it.first, it.start));
+            let messages = (next - block.first) as usize;
+            archive.add_block(bytes + block.start..bytes + end, messages, block.is_mixed);
         }
-        for block in &mut stay {
+        archive.tail = (tail.len() as u64, hash_of(&tail));
+        for block in &mut stays {
             block.start -= cut;
             block.first -= first;
         }
-        self.blocks = stay;
+        self.blocks = stays;
         self.count -= moved;
         self.end -= cut;
-        archive.count += moved;
-        archive.end += cut;
-        archive.tail = (tail.len() as u64, hash_of(&tail));
         Ok(())
     }
 
-    /// The file as it is now holds all that was read, under whatever name.
+    /// Adds messages at `place`, which follow those that it has. Few of them become a part
+    /// of the last block.
+    fn add_block(&mut self, place: Range<u64>, messages: usize, is_mixed: bool) {
+        let count = self.count + messages;
+        let fits = |last: &Block| {
+            count - last.first as usize <= BLOCK_MESSAGES && place.end - last.start <= BLOCK_BYTES
+        };
+        match self.blocks.last_mut().filter(|last| fits(last)) {
+            // Blank lines may stand between the two.
+            Some(last) => last.is_mixed |= is_mixed || place.start > self.end,
+            None => {
+                make_space(&mut self.blocks);
+                self.blocks.push(Block {
+                    start: place.start,
+                    first: u32::try_from(self.count).unwrap_or(u32::MAX),
+                    is_mixed,
+                });
+            }
+        }
+        (self.count, self.end) = (count, place.end);
+    }
+
+    /// What was read is in this file now. Whether it really is, [`Self::still_holds`] finds
+    /// out.
     pub fn now_in(&mut self, file: Option<&File>) -> io::Result<()> {
         if let Some(file) = file {
-            self.stamp = Stamp::of(&file.metadata()?);
+            self.stamp.inode = Stamp::of(&file.metadata()?).inode;
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
     }
 }
 

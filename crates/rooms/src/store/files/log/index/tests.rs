@@ -146,7 +146,7 @@ fn every_message_is_found_in_log_and_archive() {
     look(1_501);
 }
 
-/// Wherever the log is cut: within a block, between two, or after its last message.
+/// Many at once, from a log with blank lines.
 #[test]
 fn a_move_to_the_archive_changes_no_number_and_reads_little() {
     let log: String = (0..1_500).map(line).map(|line| line + "\n \n").collect();
@@ -170,6 +170,36 @@ fn a_move_to_the_archive_changes_no_number_and_reads_little() {
         assert_eq!(new.log.count(), kept);
         assert_eq!(new.archive.end(), index.archive.end());
     }
+}
+
+/// One by one, so that the log is cut at every message, at the start of a block too. The
+/// blocks of the archive are as large as if it had been read.
+#[test]
+fn moves_of_single_messages_keep_the_index_small() {
+    const COUNT: usize = 400;
+    let log: String = (0..COUNT).map(line).collect();
+    let (mut index, _, directory) = index_of(&(String::from("\n \n") + &log));
+    let generation = index.generation();
+    let patience = Duration::from_secs(60);
+    let until = Instant::now() + patience;
+    let lock = OriginalLock::take(directory.path(), LOG, until, patience).unwrap();
+    for most in (1..COUNT).rev() {
+        let files = Files::open(directory.path()).unwrap();
+        upkeep::shorten(directory.path(), most, &lock, (&mut index, &files)).unwrap();
+        assert_eq!(index.log.count(), most);
+        assert_eq!(index.generation(), generation, "it was read again");
+        let files = Files::open(directory.path()).unwrap();
+        let mut reader = index.reader(&files);
+        for number in [0, COUNT - most - 1, COUNT - most, COUNT - 1] {
+            assert!(reader.is_at(number, &format!("i{number}")).unwrap());
+        }
+    }
+    let files = Files::open(directory.path()).unwrap();
+    check(&index, &files, COUNT);
+    let mut new = Index::default();
+    new.refresh(&files).unwrap();
+    check(&new, &files, COUNT);
+    assert!(index.archive.blocks() <= new.archive.blocks() + 3);
 }
 
 /// What is damaged, or repeated after a move that was broken off, is read again.
