@@ -8,7 +8,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -27,6 +27,10 @@ const THREADS: usize = 4;
 /// How many files stay open for the next request.
 const OPEN_FILES: usize = 64;
 
+/// How often the files of callers without recent requests are closed and removed, and
+/// these callers forgotten.
+const SWEEP_EVERY: Duration = Duration::from_secs(600);
+
 /// How long a request waits while another process holds the file. It holds it
 /// for microseconds, unless it was stopped in the middle.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,10 +41,12 @@ pub struct FileCount {
     clock: Clock,
     blocking: Blocking,
     callers: Mutex<HashMap<CallerAtCounter, Arc<CallerCount>>>,
-    /// The one used last is at the end.
-    open_files: Arc<Mutex<VecDeque<RingFile>>>,
-    swept: Once,
+    open_files: Arc<Mutex<OpenFiles>>,
+    swept: Mutex<Option<Instant>>,
 }
+
+/// With the time of the last use; the one used last is at the end.
+type OpenFiles = VecDeque<(RingFile, Instant)>;
 
 /// The requests of one caller that wait to be counted.
 struct CallerCount {
@@ -78,7 +84,7 @@ impl FileCount {
             blocking: Blocking::new(THREADS),
             callers: Mutex::default(),
             open_files: Arc::default(),
-            swept: Once::new(),
+            swept: Mutex::default(),
         }
     }
 
@@ -98,10 +104,6 @@ impl FileCount {
     }
 
     pub async fn take(self: &Arc<Self>, who: &CallerAtCounter, limit: u64) -> Result<Admission> {
-        self.swept.call_once(|| {
-            let directory = self.directory.clone();
-            self.blocking.run_later(move || ring::sweep(&directory));
-        });
         let caller = self.caller(who);
         let (request, counted) = oneshot::channel();
         let begins = {
@@ -110,12 +112,31 @@ impl FileCount {
             !std::mem::replace(&mut queue.is_counting, true)
         };
         if begins {
+            self.sweep_if_due(Instant::now());
             let this = Arc::clone(self);
             tokio::spawn(async move { this.count(&caller, limit).await });
         }
         counted
             .await
             .unwrap_or_else(|error| Err(Error::internal(error)))
+    }
+
+    fn sweep_if_due(&self, now: Instant) {
+        let before = now.checked_sub(SWEEP_EVERY);
+        {
+            let mut swept = locked(&self.swept);
+            if swept.is_some() && *swept > before {
+                return;
+            }
+            *swept = Some(now);
+        }
+        // The others are in the hands of a request.
+        locked(&self.callers).retain(|_, caller| Arc::strong_count(caller) > 1);
+        let (directory, open_files) = (self.directory.clone(), Arc::clone(&self.open_files));
+        self.blocking.run_later(move || {
+            locked(&open_files).retain(|(_, used)| Some(*used) > before);
+            ring::sweep(&directory);
+        });
     }
 
     /// Counts the requests of a caller until none waits.
@@ -170,16 +191,16 @@ impl FileCount {
         let counted = self.blocking.run(move || {
             let open = {
                 let mut open_files = locked(&open_files);
-                let at = open_files.iter().rposition(|file| file.is_at(&path));
+                let at = open_files.iter().rposition(|(file, _)| file.is_at(&path));
                 at.and_then(|at| open_files.remove(at))
             };
-            let mut file = open.unwrap_or_else(|| RingFile::new(path));
+            let mut file = open.map_or_else(|| RingFile::new(path), |(file, _)| file);
             let now = || clock.now().as_millisecond();
             let counted = file
                 .take(limit, requests as u64, now)
                 .map_err(Error::internal);
             let mut open_files = locked(&open_files);
-            open_files.push_back(file);
+            open_files.push_back((file, Instant::now()));
             if open_files.len() > OPEN_FILES {
                 drop(open_files.pop_front());
             }
@@ -197,6 +218,8 @@ fn fail(waiting: &mut Vec<oneshot::Sender<Result<Admission>>>, what: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, time::SystemTime};
+
     use jiff::Timestamp;
 
     use super::*;
@@ -237,6 +260,36 @@ mod tests {
         assert_eq!(admitted(&count, &names, 2).await, names.len() * 2);
         assert_eq!(locked(&count.open_files).len(), OPEN_FILES);
         assert_eq!(admitted(&count, &names, 99).await, names.len() * 98);
+    }
+
+    #[tokio::test]
+    async fn callers_without_recent_requests_are_forgotten() {
+        let directory = tempfile::tempdir().unwrap();
+        let count = count(directory.path());
+        assert_eq!(admitted(&count, &["a", "b"], 100).await, 200);
+        let files = || fs::read_dir(directory.path()).unwrap().count();
+        assert_eq!((files(), locked(&count.callers).len()), (2, 2));
+        assert_eq!(locked(&count.open_files).len(), 2);
+        for file in fs::read_dir(directory.path()).unwrap() {
+            let file = fs::File::options().write(true).open(file.unwrap().path());
+            let long_ago = SystemTime::now() - SWEEP_EVERY;
+            file.unwrap().set_modified(long_ago).unwrap();
+        }
+        // Not yet due.
+        count.sweep_if_due(Instant::now());
+        assert_eq!(locked(&count.callers).len(), 2);
+        count.sweep_if_due(Instant::now() + 2 * SWEEP_EVERY);
+        assert_eq!(locked(&count.callers).len(), 0);
+        let begun = Instant::now();
+        while files() > 0 {
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "they are still there"
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(locked(&count.open_files).len(), 0);
+        assert_eq!(admitted(&count, &["a"], 101).await, 100);
     }
 
     #[tokio::test]
