@@ -152,6 +152,7 @@ const MOST_PER_TURN: u64 = 240;
 enum Call {
     Reminder,
     Message,
+    Agenda,
 }
 
 impl Call {
@@ -159,6 +160,7 @@ impl Call {
         match self {
             Self::Reminder => "reminder.create",
             Self::Message => "message.send",
+            Self::Agenda => "calendar.list",
         }
     }
 
@@ -169,6 +171,7 @@ impl Call {
                 "repeat": "weekdays",
             }),
             Self::Message => json!({ "to": "a@example.com", "text": format!("text {number}") }),
+            Self::Agenda => json!({}),
         }
     }
 }
@@ -304,7 +307,7 @@ async fn main() -> Result<()> {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let silent = resident()?;
     for (id, socket) in (1_000_000_000..).zip(&mut idle) {
-        exchange(socket, id, Call::Reminder).await?;
+        exchange(socket, id, Call::Agenda).await?;
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     let quiet = resident()?;
