@@ -14,6 +14,18 @@ use crate::model::{
 const ID_LENGTH: usize = 16;
 /// How many unknown names an answer lists.
 const MOST_UNKNOWN: usize = 10;
+/// Rooms that hold more messages than this are shortened by a fifth at a time: all that
+/// stays may have to be written anew. Smaller ones are shortened to their limit exactly.
+pub const LARGE: usize = 1_000;
+
+/// How many messages stay in the log of a room that holds `most` when the oldest move to the
+/// archive.
+pub fn kept(most: usize) -> usize {
+    match most > LARGE {
+        true => most - most / 5,
+        false => most,
+    }
+}
 
 /// A message that an agent has reached, or a page has ended with: its id, and its number
 /// in the room when that was of this generation.

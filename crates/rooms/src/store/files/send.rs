@@ -12,8 +12,12 @@ use std::{
 use kit::{Error, Result, time::Clock};
 use tokio::sync::oneshot;
 
-use super::{batch::Batch, lock::Held, log::upkeep::LARGE, room::Room, send_queue::Unsent};
-use crate::{errors, model::message::Draft, store::messages::Sent};
+use super::{batch::Batch, lock::Held, room::Room, send_queue::Unsent};
+use crate::{
+    errors,
+    model::message::Draft,
+    store::messages::{LARGE, Sent},
+};
 
 /// A busy leader releases the lock after this long, and pauses long enough for other
 /// processes to take it.

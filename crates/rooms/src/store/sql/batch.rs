@@ -21,13 +21,10 @@ use crate::{
         names::{RoomName, not_in_room},
         owners::{Actor, NameStatus},
     },
-    store::messages::Sent,
+    store::messages::{Sent, kept},
 };
 
 const MEGABYTE: i64 = 1_000_000;
-/// Rooms that hold more than this are shortened by a fifth at a time, smaller ones to
-/// their limit exactly, as in files.
-const LARGE: i64 = 1_000;
 
 /// Who sends, as it was before.
 struct Sender {
@@ -200,11 +197,8 @@ impl Tables {
     fn advance(&self, sql: &mut dyn Sql, room: &RoomRow, lines: &[NewMessage]) -> Result<()> {
         let next = room.next + number(lines.len());
         let bytes: i64 = lines.iter().map(|line| line.bytes).sum();
-        let most = i64::from(self.settings.max_messages.get());
-        let keep = match most > LARGE {
-            true => most - most / 5,
-            false => most,
-        };
+        let max_messages = self.settings.max_messages.get();
+        let (most, keep) = (i64::from(max_messages), number(kept(max_messages as usize)));
         let (mut log, mut archived) = (room.log, 0);
         if next - log > most {
             log = next - keep;

@@ -17,16 +17,16 @@ use super::{
 };
 use crate::{
     model::message::IndexedLine,
-    store::files::{
-        dir::{self, ARCHIVE, LOG, Stamp},
-        original_lock::OriginalLock,
+    store::{
+        files::{
+            dir::{self, ARCHIVE, LOG, Stamp},
+            original_lock::OriginalLock,
+        },
+        messages::kept,
     },
 };
 
 const TORN: &str = "messages.torn-";
-/// Rooms that hold more than this are shortened by a fifth at a time: all that
-/// stays is written anew. Smaller ones are shortened to their limit exactly.
-pub const LARGE: usize = 1_000;
 
 /// Whether a file of the room does not end in a complete line.
 pub fn is_torn(index: &Index, files: &Files) -> io::Result<bool> {
@@ -123,8 +123,7 @@ pub fn shorten(
         return Ok(());
     }
     let count = index.log.count();
-    let keep = if most > LARGE { most - most / 5 } else { most };
-    let moved = if count > most { count - keep } else { 0 };
+    let moved = if count > most { count - kept(most) } else { 0 };
     let Some(log) = &files.log else { return Ok(()) };
     let from = index.log.repeated_until;
     let cut = match moved {
