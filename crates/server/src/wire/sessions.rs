@@ -3,6 +3,8 @@
 //! out, and most clients never come back. When there are too many, the one that
 //! was idle longest ends; its client is told to begin a new one.
 
+mod first_answer;
+
 use std::{
     collections::HashMap,
     net::IpAddr,
@@ -274,7 +276,7 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let stream = self.inner.create_stream(id, message).await?;
-        Ok(self.held(id, stream))
+        Ok(self.held(id, first_answer::wait(stream).await))
     }
 
     async fn accept_message(
