@@ -358,7 +358,12 @@ pub async fn postgres() -> Scratch {
 }
 
 async fn open(url: &DatabaseUrl) -> Database {
-    Database::open(url, Options::default())
+    // Many tests run at once, and a busy machine is no error of theirs.
+    let options = Options {
+        busy_timeout: Duration::from_secs(60),
+        ..Options::default()
+    };
+    Database::open(url, options)
         .await
         .unwrap_or_else(|error| panic!("{error}: {:?}", error.cause))
 }

@@ -48,18 +48,21 @@ async fn a_held_seat_is_taken_until_the_hold_expires() {
 #[ignore = "needs other programs; scripts/test runs it"]
 async fn subscribers_of_the_seat_map_learn_that_a_hold_expired() {
     for cinema in both().await {
-        let until = jiff::Timestamp::now() + std::time::Duration::from_millis(1_500);
+        // By then the background is at work, however slow the machine is.
+        let until = jiff::Timestamp::now() + std::time::Duration::from_secs(10);
         cinema.hold(SHOW, "C", 5, &until.to_string()).await;
         let (announced, mut changes) = tokio::sync::mpsc::unbounded_channel();
         let background = cinema.counter.background.clone().unwrap();
         background.start(std::sync::Arc::new(move |change| {
             let _ = announced.send(change);
         }));
-        let limit = std::time::Duration::from_secs(30);
+        let limit = std::time::Duration::from_secs(60);
         let change = tokio::time::timeout(limit, changes.recv()).await;
         let uri = format!("cinema://shows/{SHOW}/seats");
         assert_eq!(change.unwrap(), Some(kit::context::Change::Resource(uri)));
-        assert!(jiff::Timestamp::now() >= until);
+        // The clock of a database may differ a little from this one.
+        let early = jiff::SignedDuration::from_secs(2);
+        assert!(jiff::Timestamp::now() + early >= until);
         background.stop().await;
     }
 }

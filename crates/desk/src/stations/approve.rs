@@ -237,7 +237,16 @@ impl ApprovalRequest<'_> {
                 },
             }
             // The store of the work knows whether it was used.
-            return match self.redeemed(&before).await? {
+            let mut redeemed = self.redeemed(&before).await?;
+            if let Some(None) = redeemed {
+                // A call may have started to use it after the check above. If none uses it
+                // now, its answer is there, if there is one.
+                if !matches!(approvals.holder(&before), ApprovalHolder::None) {
+                    continue;
+                }
+                redeemed = self.redeemed(&before).await?;
+            }
+            return match redeemed {
                 Some(Some(answer)) => {
                     // If a call started to use it after the check above, the answer
                     // belongs to that call.
@@ -246,10 +255,6 @@ impl ApprovalRequest<'_> {
                         approval: Some(in_use),
                         answer: redemption::answer(answer),
                     }))
-                }
-                // A call started to use it after the check above.
-                Some(None) if !matches!(approvals.holder(&before), ApprovalHolder::None) => {
-                    continue;
                 }
                 Some(None) => Err(outcome::unknown_outcome(&before)),
                 // The object has changed since the approval, which is another question.

@@ -271,7 +271,8 @@ async fn a_call_without_a_record_is_recovered_from_its_row() {
              VALUES ('lost', $1, 'anonymous', 'office', 'notes.add', 'd', $2, '')",
             &[NOW.into(), (&process).into()],
         )?;
-        sql.execute("UPDATE leases SET expires_at = 0", &[])
+        // Of somebody else, so that it is not renewed.
+        sql.execute("UPDATE leases SET expires_at = 0, holder = 'dead'", &[])
     };
     // As another process has it.
     let recover = async || {

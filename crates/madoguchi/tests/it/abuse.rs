@@ -179,7 +179,7 @@ async fn wrong_keys_in_the_addresses_of_files_count_too() {
 async fn wrong_keys_of_silent_connections_count_too() {
     let keys = configured_keys(&[("phone", KEY)]);
     let config = format!(
-        "[http]\nrequire_key = true\nidentify_timeout_seconds = 1\n\
+        "[http]\nrequire_key = true\nidentify_timeout_seconds = 4\n\
          [limits]\nwrong_keys_per_minute = 2\n{keys}"
     );
     let desk = Desk::with_config(&config).await;

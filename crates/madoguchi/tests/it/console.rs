@@ -343,7 +343,7 @@ async fn a_stream_ends_with_its_session() {
 /// Where keys are required, a person who is signed in needs none to stay.
 #[tokio::test]
 async fn a_signed_in_person_needs_no_key_to_stay_connected() {
-    let config = "[http]\nrequire_key = true\nidentify_timeout_seconds = 1\n";
+    let config = "[http]\nrequire_key = true\nidentify_timeout_seconds = 4\n";
     let desk = Desk::with_config(config).await;
     let visitor = Visitor::enter(&desk).await;
     let other = Visitor::enter(&desk).await;

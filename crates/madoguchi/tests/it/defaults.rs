@@ -25,7 +25,7 @@ fn the_ports_are_those_of_the_documents() {
         done
         curl -s -o list.json -X POST http://127.0.0.1:8011/mcp/tools/list \
             -H 'Content-Type: application/json' -d '{}'
-        curl -s -o /dev/null -w '%{http_code}' --max-time 2 http://127.0.0.1:7777/ \
+        curl -s -o /dev/null -w '%{http_code}' --max-time 10 http://127.0.0.1:7777/ \
             -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
             -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' || true
     "#;

@@ -138,15 +138,19 @@ impl BrokenDisk {
         let failing = format!("inject={calls}:error={error}");
         strace.args(["-e", &format!("trace={calls}"), "-e", &failing]);
         let strace = strace.spawn().unwrap();
-        let status = format!("/proc/{}/status", desk.pid());
-        let is_free = |text: String| text.contains("TracerPid:\t0");
-        while is_free(fs::read_to_string(&status).unwrap()) {
+        while !is_traced(desk.pid()) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        // All threads are traced a moment after the first one.
-        std::thread::sleep(Duration::from_millis(500));
         Self(strace)
     }
+}
+
+/// Whether all threads of a process are traced. One that has just ended counts.
+fn is_traced(process: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let mut states =
+        threads.map(|thread| fs::read_to_string(thread.unwrap().path().join("status")));
+    states.all(|state| !state.is_ok_and(|text| text.contains("TracerPid:\t0")))
 }
 
 impl Drop for BrokenDisk {

@@ -120,7 +120,7 @@ async fn large_and_deep_bodies_are_refused() {
 #[tokio::test]
 async fn a_client_that_sends_too_slowly_is_disconnected() {
     let desk =
-        Desk::with_config("[http]\nheader_timeout_seconds = 1\nbody_timeout_seconds = 1\n").await;
+        Desk::with_config("[http]\nheader_timeout_seconds = 4\nbody_timeout_seconds = 4\n").await;
     // Headers that never end, and a connection on which nothing comes.
     for start in ["POST /mcp/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\n", ""] {
         let mut stream = desk.connect().await;
@@ -130,7 +130,7 @@ async fn a_client_that_sends_too_slowly_is_disconnected() {
         let _ = stream.read_to_end(&mut rest).await;
         let took = began.elapsed();
         assert!(
-            took < Duration::from_secs(5),
+            took < Duration::from_secs(20),
             "{start:?} was kept for {took:?}"
         );
     }

@@ -25,7 +25,7 @@ use std::{fs, io::Write as _};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
+pub use cinema::{day_after_tomorrow, free_seats, largest_show, seats_of, show_to_book};
 pub use desk::{Desk, modern_headers, post};
 pub use fake_time::FakeClock;
 pub use http::{

@@ -119,7 +119,7 @@ async fn a_running_call_ends_when_its_key_is_revoked() {
 
 /// Revokes a key while something is going on with it.
 async fn revoke_soon(place: &Place, key: &str) {
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     let (place, key) = (place.clone(), key.to_owned());
     let revoke = move || drop(place.run(&["keys", "revoke", &key]).ok());
     tokio::task::spawn_blocking(revoke).await.unwrap();

@@ -141,7 +141,7 @@ async fn on_the_connection_of_a_proxy_each_request_speaks_for_itself() {
 
 #[tokio::test]
 async fn a_proxy_may_open_more_connections_than_a_client() {
-    let limits = "max_connections_per_address = 2\nidentify_timeout_seconds = 1";
+    let limits = "max_connections_per_address = 2\nidentify_timeout_seconds = 4";
     let desk = Desk::with_config(&config(limits)).await;
     let key = [("authorization", "phone key")];
     let mut open = Vec::new();

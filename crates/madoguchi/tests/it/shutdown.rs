@@ -16,7 +16,7 @@ async fn draining_for(seconds: &str) -> Desk {
 #[tokio::test]
 async fn running_calls_are_answered_before_shutdown_on_every_transport() {
     let mut desk = Desk::start().await;
-    let params = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 8000 } });
+    let params = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 14000 } });
     let mut session = Session::open(&desk, "fixture", LEGACY).await;
     let mut socket = Socket::open(&desk, "fixture").await;
     // An idle one, and one that only listens, must not hold anything up.
@@ -31,22 +31,23 @@ async fn running_calls_are_answered_before_shutdown_on_every_transport() {
 
     socket.send(&modern(1, "tools/call", params.clone())).await;
     let (plain, with_session, ()) = tokio::join!(
-        desk.call("fixture", "fixture_sleep", json!({ "milliseconds": 8000 })),
+        desk.call("fixture", "fixture_sleep", json!({ "milliseconds": 14000 })),
         session.request("tools/call", params),
         async {
-            tokio::time::sleep(Duration::from_millis(1500)).await;
-            desk.signal("TERM");
+            // Nothing tells that the calls have begun.
+            tokio::time::sleep(Duration::from_secs(4)).await;
             let began = Instant::now();
+            desk.signal("TERM");
             while TcpStream::connect(("127.0.0.1", desk.port)).await.is_ok() {
-                assert!(began.elapsed() < Duration::from_secs(6), "it still listens");
+                assert!(began.elapsed() < Duration::from_secs(9), "it still listens");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
     );
-    assert_eq!(structured(&plain)["slept_ms"], 8000);
-    assert_eq!(structured(result(&with_session))["slept_ms"], 8000);
+    assert_eq!(structured(&plain)["slept_ms"], 14000);
+    assert_eq!(structured(result(&with_session))["slept_ms"], 14000);
     let over_socket = socket.receive().await;
-    assert_eq!(structured(result(&over_socket))["slept_ms"], 8000);
+    assert_eq!(structured(result(&over_socket))["slept_ms"], 14000);
     let ended = tokio::time::timeout(Duration::from_secs(10), desk.ended());
     assert!(ended.await.expect("it does not stop").success());
     drop((idle, listening));
@@ -54,7 +55,7 @@ async fn running_calls_are_answered_before_shutdown_on_every_transport() {
 
 #[tokio::test]
 async fn a_load_balancer_has_time_to_notice_before_the_desk_stops() {
-    let mut desk = draining_for("6").await;
+    let mut desk = draining_for("10").await;
     let mut socket = Socket::open(&desk, "fixture").await;
     let listen = modern(
         5,
@@ -63,10 +64,10 @@ async fn a_load_balancer_has_time_to_notice_before_the_desk_stops() {
     );
     socket.send(&listen).await;
     let mut session = Session::open(&desk, "fixture", LEGACY).await;
-    desk.signal("TERM");
     let began = Instant::now();
+    desk.signal("TERM");
     while desk.get("/readyz").await.status == 200 {
-        assert!(began.elapsed() < Duration::from_secs(4), "still ready");
+        assert!(began.elapsed() < Duration::from_secs(8), "still ready");
     }
     let ready = desk.get("/readyz").await;
     assert_eq!((ready.status, ready.text()), (503, "stopping\n".to_owned()));
@@ -90,7 +91,7 @@ async fn a_load_balancer_has_time_to_notice_before_the_desk_stops() {
     // Streams end last, and say why.
     let closed = socket.closed().await.expect("a reason");
     assert_eq!(u16::from(closed.code), 1001, "{closed:?}");
-    assert!(began.elapsed() >= Duration::from_millis(5900));
+    assert!(began.elapsed() >= Duration::from_millis(9900));
     while TcpStream::connect(("127.0.0.1", desk.port)).await.is_ok() {
         assert!(
             began.elapsed() < Duration::from_secs(30),

@@ -53,7 +53,7 @@ async fn ended(mut stream: impl AsyncReadExt + Unpin) {
 
 #[tokio::test]
 async fn a_socket_without_a_valid_key_is_closed_while_a_key_holder_may_stay_silent() {
-    let desk = desk("require_key = true\nidentify_timeout_seconds = 1").await;
+    let desk = desk("require_key = true\nidentify_timeout_seconds = 4").await;
     let mut silent = Socket::with_bearer(&desk, "fixture", KEY).await;
     let mut keyless = Socket::open(&desk, "fixture").await;
     let mut wrong = Socket::with_bearer(&desk, "fixture", "wrong").await;
@@ -75,7 +75,7 @@ async fn a_socket_without_a_valid_key_is_closed_while_a_key_holder_may_stay_sile
 #[tokio::test]
 async fn a_counter_that_always_needs_a_key_closes_sockets_without_one() {
     let config = format!(
-        "[http]\nidentify_timeout_seconds = 1\n{}",
+        "[http]\nidentify_timeout_seconds = 4\n{}",
         configured_keys(&[("phone", KEY)])
     );
     let flag = "--innervoice-port";
@@ -179,7 +179,7 @@ async fn anonymous_connections_leave_room_for_key_holders() {
 
 #[tokio::test]
 async fn slow_and_idle_clients_are_disconnected_unless_they_have_a_key() {
-    let desk = desk("require_key = true\nidentify_timeout_seconds = 1").await;
+    let desk = desk("require_key = true\nidentify_timeout_seconds = 4").await;
     let body = list().to_string();
     let post = |more: &str| {
         let length = body.len();

@@ -117,7 +117,10 @@ async fn a_lost_client_ends_its_calls() {
 
     let mut socket = Socket::open(&desk, "fixture").await;
     socket.send(&sleep).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // Messages are taken in order, so the call has begun.
+    socket
+        .request(&call(2, "fixture_sum", json!({ "a": 1, "b": 1 })))
+        .await;
     drop(socket);
     logged(&desk, "fixture_sleep", "CANCELLED").await;
 
@@ -131,7 +134,7 @@ async fn a_lost_client_ends_its_calls() {
     );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(body.as_bytes()).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
     drop(stream);
     logged(&desk, "fixture_sleep", "abandoned").await;
     sums(&desk).await;

@@ -196,7 +196,8 @@ async fn closing_the_connection_cancels_the_call() {
     let mut socket = Socket::open(&desk, "fixture").await;
     let sleep = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 30_000 } });
     socket.send(&plain(1, "tools/call", sleep)).await;
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    // Messages are taken in order, so the call has begun.
+    socket.request(&plain(2, "tools/list", json!({}))).await;
     drop(socket);
     desk.logs_giving_up("fixture_sleep").await;
 }

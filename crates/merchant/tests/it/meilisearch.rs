@@ -33,9 +33,14 @@ impl Shop {
     /// Waits for an answer from Meilisearch, which may be late on a busy machine.
     pub async fn remote(&self, arguments: Value) -> Value {
         for _ in 0..2_400 {
-            let answer = self.ok("search_products", arguments.clone()).await;
-            if self.answered_by() == "meilisearch" {
-                assert_eq!(answer["warnings"], Value::Null);
+            // A later page is of the same engine, or of none.
+            let answer = self.call("search_products", arguments.clone()).await;
+            let answer = match answer {
+                Err(error) if error.code == "INVALID_CURSOR" => Value::Null,
+                answer => answer.unwrap(),
+            };
+            let is_late = answer.is_null() || !answer["warnings"].is_null();
+            if !is_late && self.answered_by() == "meilisearch" {
                 return answer;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -10,6 +10,7 @@ use crate::desk::{Desk, message, room, with};
 fn settings(path: &Path) -> Settings {
     Settings {
         data_dir: path.to_owned(),
+        lock_timeout_ms: 60_000,
         ..Settings::default()
     }
 }

@@ -74,14 +74,10 @@ async fn a_message_wakes_a_waiting_agent() {
     desk.room("a", &["x", "y"]).await;
     let waiting = desk.call("wait_for_messages", wait("y", 20));
     let speaking = async {
-        sleep(Duration::from_millis(200)).await;
-        let users = desk.ok("list_room_users", room("a")).await;
-        assert_eq!(users["users"][1]["waiting"], true);
-        let sent = Instant::now();
+        desk.until_waiting("a", "y").await;
         desk.send("a", "x", "wake up").await;
-        sent
     };
-    let (answer, _) = tokio::join!(waiting, speaking);
+    let (answer, ()) = tokio::join!(waiting, speaking);
     assert_eq!(texts(&answer.unwrap()), ["wake up"]);
 }
 

@@ -148,13 +148,16 @@ async fn a_waiting_job_is_answered_at_its_deadline() {
         let store: &dyn Store = &scratch.database;
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let mut stopped = Some(stopped);
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let mut begun = Some(begun);
         let slow = write(&scratch.database, move |sql| {
             insert(sql, 1)?;
+            begun.take().unwrap().send(()).unwrap();
             stopped.take().unwrap().recv().unwrap();
             Ok(())
         });
         let waiting = async {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            has_begun.await.unwrap();
             let started = Instant::now();
             // On PostgreSQL it waits for the row lock, on SQLite for the writer.
             let outcome = store.transaction(within(SHORT), |sql| insert(sql, 1)).await;

@@ -1,6 +1,8 @@
 //! PostgreSQL behind PgBouncer in transaction mode: every transaction may run on
 //! another connection to the server, which other programs use too.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use kit::{Announcement, Store};
 use store::{
@@ -42,7 +44,11 @@ impl Bounced {
     }
 
     async fn desk(&self) -> Database {
-        self.open(Options::default()).await
+        let options = Options {
+            busy_timeout: Duration::from_secs(60),
+            ..Options::default()
+        };
+        self.open(options).await
     }
 }
 

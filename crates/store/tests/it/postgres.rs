@@ -47,6 +47,8 @@ async fn work_waits_while_the_server_has_no_connection_left() {
     });
     let options = Options {
         pool: 20,
+        wait_for_primary: Duration::from_secs(60),
+        busy_timeout: Duration::from_secs(60),
         ..Options::default()
     };
     let url = DatabaseUrl::parse(server.url()).unwrap();

@@ -56,6 +56,7 @@ async fn a_lost_server_is_not_ready_only_after_calls_have_waited() {
     let url = server.url_at(proxy.port());
     let database = open(&url, waiting(Duration::from_secs(2))).await.unwrap();
     prepare(&database).await;
+    let patient = open(&url, waiting(Duration::from_secs(30))).await.unwrap();
     assert_eq!(database.ready().await, Ok(()));
     for (away, trouble) in [
         (Proxy::refuse as fn(&Proxy), "has no primary"),
@@ -72,15 +73,18 @@ async fn a_lost_server_is_not_ready_only_after_calls_have_waited() {
         until(&database, true, Duration::from_secs(10))
             .await
             .unwrap();
+        until(&patient, true, Duration::from_secs(10))
+            .await
+            .unwrap();
     }
     // A failover in time is never noticed.
     proxy.refuse();
-    let late = write(&database, |sql| insert(sql, 1));
+    let late = write(&patient, |sql| insert(sql, 1));
     let back = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(database.ready().await, Ok(()));
+        assert_eq!(patient.ready().await, Ok(()));
         tokio::time::sleep(Duration::from_millis(700)).await;
-        assert_eq!(database.ready().await, Ok(()));
+        assert_eq!(patient.ready().await, Ok(()));
         proxy.pass();
     };
     let (late, ()) = futures::join!(late, back);

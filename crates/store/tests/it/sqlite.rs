@@ -172,7 +172,7 @@ async fn a_lock_held_elsewhere_is_waited_for() {
     assert!(started.elapsed() < Duration::from_secs(10));
     // Reads are not blocked; a writer gets the lock as soon as it is free.
     assert!(ids(&database).await.is_empty());
-    let write = write(&database, |sql| insert(sql, 3));
+    let write = write(&scratch.database, |sql| insert(sql, 3));
     let release = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         elsewhere.execute_batch("ROLLBACK").unwrap();

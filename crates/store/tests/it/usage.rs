@@ -134,7 +134,7 @@ async fn far_below_the_bound_nobody_waits() {
         .await
         .unwrap();
     // Two connections may use the same row, so not all of them have to pass.
-    let others = (0..4).map(|_| {
+    let others = (0..9).map(|_| {
         let store = Arc::clone(&store);
         let add = async move { add_to(bound, &store, "one", 1, HOUR).await };
         tokio::time::timeout(std::time::Duration::from_secs(5), add)

@@ -1,6 +1,12 @@
 //! The files on disk, and changes to them by others.
 
-use std::{fs, io::Write as _, os::unix::fs::MetadataExt as _, thread, time::Duration};
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::MetadataExt as _,
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
 
@@ -138,17 +144,25 @@ async fn number_items_writes_ids_at_once() {
 async fn reads_wait_for_a_file_that_is_being_written() {
     let project = TestProject::with("- [ ] One #T001\n");
     project.list().await;
-    let mut editor = fs::File::create(project.path("task.md")).unwrap();
-    let writing = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(250));
-        editor.write_all(b"- [ ] One #T001\n- [ ] Tw").unwrap();
-        thread::sleep(Duration::from_millis(60));
-        editor.write_all(b"o #T002\n").unwrap();
-    });
-    let listed = project.list().await;
-    assert_eq!(listed["total_count"], 2, "{listed:#}");
-    assert_eq!(listed["tasks"][1]["title"], "Two");
-    writing.join().unwrap();
+    // Reads wait only a second for the next part, and a busy machine may take longer.
+    let mut was_quick = false;
+    while !was_quick {
+        let mut editor = fs::File::create(project.path("task.md")).unwrap();
+        let began = Instant::now();
+        let writing = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(250));
+            editor.write_all(b"- [ ] One #T001\n- [ ] Tw").unwrap();
+            thread::sleep(Duration::from_millis(60));
+            editor.write_all(b"o #T002\n").unwrap();
+            began.elapsed() < Duration::from_millis(900)
+        });
+        let listed = project.list().await;
+        was_quick = writing.join().unwrap();
+        if was_quick {
+            assert_eq!(listed["total_count"], 2, "{listed:#}");
+            assert_eq!(listed["tasks"][1]["title"], "Two");
+        }
+    }
     assert_eq!(project.task("Three").await, "T003");
 }
 
@@ -157,7 +171,8 @@ async fn reads_wait_for_a_file_that_is_being_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn text_written_into_a_replaced_file_is_kept() {
     let project = TestProject::with("# Task\n\n- [ ] One #T001\n\n## Notes\n");
-    for round in 0..3 {
+    let (mut round, mut notes) = (0, String::new());
+    while round < 3 {
         let path = project.path("task.md");
         let mut late = fs::File::options().append(true).open(&path).unwrap();
         let writing = thread::spawn(move || {
@@ -165,19 +180,22 @@ async fn text_written_into_a_replaced_file_is_kept() {
             while fs::metadata(&path).unwrap().ino() == opened {
                 thread::sleep(Duration::from_millis(1));
             }
+            let replaced = Instant::now();
             thread::sleep(Duration::from_millis(50));
             writeln!(late, "note {round}").unwrap();
+            replaced.elapsed()
         });
         let status = ["in_progress", "done", "todo"][round];
         project.set_status("T001", status).await;
-        writing.join().unwrap();
+        // Writers have a second, and a busy machine may take longer.
+        if writing.join().unwrap() > Duration::from_millis(500) {
+            continue;
+        }
+        notes.push_str(&format!("note {round}\n"));
         let text = project.tasks();
-        assert!(text.contains(&format!("note {round}\n")), "{text}");
+        assert!(text.contains(&notes), "{text}");
+        round += 1;
     }
-    assert_eq!(
-        project.tasks(),
-        "# Task\n\n- [ ] One #T001\n\n## Notes\nnote 0\nnote 1\nnote 2\n"
-    );
 }
 
 #[cfg(unix)]

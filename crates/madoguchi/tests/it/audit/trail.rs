@@ -35,7 +35,7 @@ pub async fn eventually(
     what: &str,
     wanted: impl Fn(&[Value]) -> bool,
 ) -> Vec<Value> {
-    for _ in 0..100 {
+    for _ in 0..300 {
         let records = trail.records();
         if wanted(&records) {
             return records;

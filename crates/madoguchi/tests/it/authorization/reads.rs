@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 
 use super::{Client, Way};
 use crate::{
-    audit::Trail,
+    audit::{
+        Trail,
+        trail::{count, eventually},
+    },
     harness::{Desk, structured},
 };
 
@@ -201,12 +204,16 @@ async fn a_key_for_another_tool_reads_nothing_and_each_try_is_on_record() {
     for (method, refused) in refused_in_some_era {
         assert!(refused, "{method} belongs to no era");
     }
-    let calls = Trail::of(&desk.place).calls();
+    let is_refused = |record: &&Value| record["code"] == "FORBIDDEN";
+    let all: usize = tried.values().sum();
+    let trail = Trail::of(&desk.place);
+    let calls = eventually(&trail, "all refusals", |records| {
+        records.iter().filter(is_refused).count() >= all
+    })
+    .await;
     for ((counter, method), times) in tried {
         let of_method = |record: &&Value| {
-            record["counter"] == counter
-                && record["tool"] == method
-                && record["code"] == "FORBIDDEN"
+            record["counter"] == counter && record["tool"] == method && is_refused(record)
         };
         let recorded = calls.iter().filter(of_method).count();
         assert_eq!(recorded, times, "{counter} {method}");
@@ -304,11 +311,13 @@ async fn the_right_to_a_tool_opens_its_resources_and_no_others() {
         assert!(!uris.contains(&"innervoice://reminders"));
         client.close();
     }
-    let calls = Trail::of(&desk.place).calls();
-    let done = calls
-        .iter()
-        .filter(|record| record["tool"] == "resources/read" && record["outcome"] == "done");
-    assert_eq!(done.count(), Way::ALL.len());
+    let trail = Trail::of(&desk.place);
+    let reads = |records: &[Value]| count(records, "resources/read", "done");
+    let records = eventually(&trail, "all reads", |records| {
+        reads(records) >= Way::ALL.len()
+    })
+    .await;
+    assert_eq!(reads(&records), Way::ALL.len());
 }
 
 #[tokio::test]

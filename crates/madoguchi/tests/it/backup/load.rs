@@ -78,7 +78,10 @@ impl Work {
     async fn book(&self, film: &str) {
         for nth in 0.. {
             let show = show_to_book(&self.desk, film, nth).await;
-            let id = show["schedule_id"].as_str().unwrap().to_owned();
+            // Whoever books the last seat goes home; the others go on.
+            let Some(id) = show["schedule_id"].as_str().map(str::to_owned) else {
+                return;
+            };
             for seat in free_seats(&seats_of(&self.desk, &id).await) {
                 if !self.goes_on() {
                     return;

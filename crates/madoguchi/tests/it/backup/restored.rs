@@ -25,7 +25,7 @@ async fn reminders_are_held_until_a_person_releases_them() {
     let desk = Desk::setup().config(CONFIG).start().await;
     let place = desk.place.clone();
     let key = place.create_key(&["phone"]);
-    let due = jiff::Timestamp::now() + Duration::from_millis(2500);
+    let due = jiff::Timestamp::now() + Duration::from_secs(10);
     let reminder = json!({ "time": due.to_string(), "note": "take the tea out" });
     let made = desk
         .call_as(&key, "innervoice", "reminder_create", reminder)
@@ -36,15 +36,18 @@ async fn reminders_are_held_until_a_person_releases_them() {
         "{}",
         made.text()
     );
-    back_up(&place);
+    // Before the reminder is due.
     drop(desk);
+    back_up(&place);
     let (other, restored) = restore(&place);
     assert_eq!(restored["held"], true);
     let doctor = other.run_line("doctor");
     mentions(&doctor.stdout, &["FAIL held", "restore --release"]);
     let desk = Desk::setup().place(&other).config(CONFIG).start().await;
     mentions(&desk.log(), &["are held since"]);
-    tokio::time::sleep(Duration::from_millis(4500)).await;
+    let long_due = due + Duration::from_secs(3);
+    let wait = long_due.duration_since(jiff::Timestamp::now());
+    tokio::time::sleep(wait.try_into().unwrap_or_default()).await;
     assert_eq!(firings(&other).await, 0);
     let released = other.run_line("restore --release").ok();
     mentions(&released.stdout, &["Released"]);

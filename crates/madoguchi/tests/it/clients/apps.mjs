@@ -82,9 +82,13 @@ const told = (page) => page.evaluate(() =>
 /** A seat by its name: A1 is not A10. */
 const exactly = (id) => new RegExp(`\\b${id}\\b`);
 
+/** Waits until a click is dealt with and the model is told; meanwhile the view ignores others. */
+const settles = (view) => view.locator("#view:not([aria-busy])").waitFor();
+
 async function pick(view, id) {
   await view.locator(`input[value="${id}"]`).check({ force: true });
   await shows(view.locator("#hold"), exactly(id));
+  await settles(view);
 }
 
 const cases = {
@@ -98,6 +102,7 @@ const cases = {
       assert.match(await view.locator("#hold").textContent(), /\d+:\d\d left/);
       await view.locator(`input[value="${other}"]`).uncheck({ force: true });
       await view.locator("#hold").filter({ hasNotText: exactly(other) }).waitFor();
+      await settles(view);
       assert.match((await told(page)).at(-1), new RegExp(`holds seats ${seat} of`));
       await named(view, "Book these seats").click();
       await shows(view.locator("#status"), seat);

@@ -222,6 +222,7 @@ const cases = {
       await named(form, "Add it").click();
       const added = column(page, "To do").locator("li", { hasText: "Print the plan" });
       await shows(added, "due 2030-01-02");
+      await shows(page.locator(".notice"), "Done.");
       assert.equal(await form.getByLabel("Title").inputValue(), "");
       await added.getByRole("link").click();
       await page.getByLabel("Status").selectOption("In progress");

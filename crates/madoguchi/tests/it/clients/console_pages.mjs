@@ -182,8 +182,12 @@ const cases = {
       await open(page, "/console/tools/cinema/get_movie_list");
       await named(page, "Call").click();
       await shows(page.locator(".answer"), "M001");
-      await open(page, "/console/audit?tool=get_movie_list");
-      await shows(page.locator(".lines"), "console");
+      // Reads are recorded a moment after they are answered.
+      const lines = page.locator(".lines", { hasText: "console" });
+      for (let tries = 0; tries < 60 && (await lines.count()) === 0; tries += 1) {
+        await open(page, "/console/audit?tool=get_movie_list");
+      }
+      await shows(lines, "console");
       await leave(page);
     },
 

@@ -144,7 +144,7 @@ async def waiting(alice, bob):
     answers = {}
 
     async def wait(agent):
-        answers[agent.name] = await agent.does("wait_for_messages", timeout=2, progress=report)
+        answers[agent.name] = await agent.does("wait_for_messages", timeout=10, progress=report)
 
     # Both wait: nobody will speak, and whoever began last is told so at once.
     async with anyio.create_task_group() as group:

@@ -182,7 +182,7 @@ impl Script {
                 .unwrap();
             result(&answer.message()).clone()
         }));
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
     }
 
     async fn answer(&self, call: &str) -> Value {

@@ -101,5 +101,5 @@ async fn a_channel_that_never_answers_holds_up_nothing() {
     let began = std::time::Instant::now();
     let id = waiting_booking(&desk).await;
     assert_eq!(status_of(&desk, &id), "pending");
-    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(began.elapsed() < Duration::from_secs(25));
 }

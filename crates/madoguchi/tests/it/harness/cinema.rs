@@ -20,6 +20,16 @@ pub async fn show_to_book(desk: &Desk, film: &str, nth: usize) -> Value {
     structured(&result)["schedules"][nth].clone()
 }
 
+/// The screening of that day with the most free seats: which hall has a film differs from
+/// day to day.
+pub async fn largest_show(desk: &Desk) -> Value {
+    let arguments = json!({ "movie_id": "", "date": day_after_tomorrow() });
+    let result = desk.call("cinema", "get_show_schedule", arguments).await;
+    let shows = structured(&result)["schedules"].as_array().unwrap().iter();
+    let free = |show: &&Value| show["available_seats_count"].as_u64();
+    shows.max_by_key(free).unwrap().clone()
+}
+
 pub async fn seats_of(desk: &Desk, schedule_id: &str) -> Value {
     let arguments = json!({ "schedule_id": schedule_id });
     let result = desk

@@ -28,6 +28,8 @@ pub struct Desk {
     tls: bool,
     child: Child,
     log: Arc<Mutex<String>>,
+    /// Ends with the desk's last line.
+    log_reader: Option<thread::JoinHandle<()>>,
 }
 
 /// What a desk is started with.
@@ -139,7 +141,7 @@ impl Setup {
             .unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let (stderr, kept) = (child.stderr.take().unwrap(), Arc::clone(&log));
-        thread::spawn(move || {
+        let log_reader = thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 let mut kept = kept.lock().unwrap();
                 kept.push_str(&line);
@@ -153,11 +155,12 @@ impl Setup {
             tls: self.config.contains("[tls]"),
             child,
             log,
+            log_reader: Some(log_reader),
         };
         let began = Instant::now();
         while !desk.is_ready().await {
             if desk.child.try_wait().unwrap().is_some() {
-                thread::sleep(Duration::from_millis(50));
+                desk.read_log_to_its_end();
                 let log = desk.log();
                 assert!(log.contains("PORT_TAKEN"), "the desk did not start:\n{log}");
                 return None;
@@ -237,7 +240,8 @@ impl Desk {
 
     /// Waits for a log entry.
     pub async fn logs(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..100 {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(60) {
             let log = self.log();
             let mut entries = log
                 .lines()
@@ -339,9 +343,17 @@ impl Desk {
     pub async fn ended(&mut self) -> ExitStatus {
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
+                self.read_log_to_its_end();
                 return status;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// After the desk has ended.
+    fn read_log_to_its_end(&mut self) {
+        if let Some(reader) = self.log_reader.take() {
+            reader.join().unwrap();
         }
     }
 }
@@ -351,6 +363,9 @@ impl Drop for Desk {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {
+            if let Some(reader) = self.log_reader.take() {
+                let _ = reader.join();
+            }
             eprintln!("--- the desk's log\n{}", self.log());
         }
     }

@@ -236,7 +236,7 @@ async fn a_reminder_arrives_and_a_missed_one_comes_late() {
         config(&server, 0)
     );
     let setup = || Desk::setup().config(&config).own_port(FLAG);
-    let desk = setup().start().await;
+    let mut desk = setup().start().await;
     let mut caller = Caller::new(&desk).await;
     let now = jiff::Timestamp::now();
     let soon = json!({ "time": now.to_string(), "note": "薬を飲む" });
@@ -248,7 +248,9 @@ async fn a_reminder_arrives_and_a_missed_one_comes_late() {
     let later = json!({ "time": later.to_string(), "note": "later", "repeat": "daily" });
     assert_eq!(caller.call("reminder.create", later).await["status"], "ok");
     let place = desk.place.clone();
-    drop(desk);
+    // What it has sent is on record when it stops, and is not sent again.
+    desk.signal("TERM");
+    desk.ended().await;
     // As if two hours had passed.
     const MOVED: &str = "UPDATE innervoice_reminders SET next_fire_at = next_fire_at - 7200000, \
         starts_at = starts_at - 7200000 WHERE note = 'later'";
