@@ -10,7 +10,7 @@ use std::{
 };
 
 use tantivy::{
-    Directory, IndexReader, IndexSettings, ReloadPolicy,
+    Directory, IndexReader, IndexSettings, IndexWriter, ReloadPolicy,
     directory::{INDEX_WRITER_LOCK, META_LOCK},
     index::{IndexMeta, SegmentComponent},
     store::Compressor,
@@ -23,8 +23,8 @@ use crate::{
     error::{Error, OpenError},
     query::{Hits, Query},
     schema::{Fields, tokenizers},
-    view::{META, View, stamp},
-    writer::Writer,
+    view::{META, Stamp, View, stamp},
+    writer::{self, KnownProducts, Merging, Writer},
 };
 
 #[derive(Debug, Clone)]
@@ -149,12 +149,21 @@ impl Index {
         let inner = &self.0;
         inner.writer.apply(
             || inner.for_writing(),
-            || inner.committed(),
-            &inner.fields,
-            changes,
-            position,
+            Merging::Often,
+            |writer| {
+                let mut known = KnownProducts::new(inner.committed()?);
+                writer::write(writer, &mut known, &inner.fields, changes, position)
+            },
         )?;
         inner.reload()
+    }
+
+    /// Begins to apply many changes, such as those of a first import.
+    pub fn bulk(&self) -> Bulk {
+        Bulk {
+            index: self.clone(),
+            known: None,
+        }
     }
 
     /// Deletes the directory if it exists. [`Error::Busy`] while any
@@ -187,6 +196,49 @@ impl Index {
 
     pub fn search(&self, query: &Query) -> Result<Hits, Error> {
         cascade::search(&self.0.current().segments, query)
+    }
+}
+
+/// Products to remember before the index is opened anew, which takes longer the more it
+/// has.
+const MOST_REMEMBERED: usize = 100_000;
+
+/// Many changes. Segments are merged rarely before [`Index::compact`], which should follow:
+/// otherwise each product would be merged several times. Searches see the changes at once,
+/// but are slower until then.
+pub struct Bulk {
+    index: Index,
+    /// With the commit after which they were known.
+    known: Option<(KnownProducts, Stamp)>,
+}
+
+impl Bulk {
+    /// Like [`Index::apply`]: on return the changes are on disk.
+    pub fn apply(
+        &mut self,
+        changes: impl IntoIterator<Item = Change>,
+        position: u64,
+    ) -> Result<(), Error> {
+        let inner = &self.index.0;
+        let before = self.known.take();
+        let write = |writer: &mut IndexWriter| {
+            let now = inner.stamp()?;
+            let mut known = match before {
+                Some((known, then)) if now == Some(then) && known.put() < MOST_REMEMBERED => known,
+                // The first time, or another process has committed.
+                _ => KnownProducts::new(inner.committed()?),
+            };
+            writer::write(writer, &mut known, &inner.fields, changes, position)?;
+            self.known = inner.stamp()?.map(|stamp| (known, stamp));
+            Ok(())
+        };
+        let merging = Merging::Rarely;
+        inner.writer.apply(|| inner.for_writing(), merging, write)?;
+        match inner.directory {
+            Some(_) => Ok(()),
+            // Nothing else tells that it has changed.
+            None => inner.reload(),
+        }
     }
 }
 
@@ -225,11 +277,14 @@ impl Inner {
 
     /// Like `current`, but fails instead of returning an old view.
     fn committed(&self) -> Result<Arc<View>, Error> {
-        let stamp = self.directory.as_deref().map(stamp).transpose()?;
-        if stamp != self.view().stamp {
+        if self.stamp()? != self.view().stamp {
             self.reload()?;
         }
         Ok(self.view())
+    }
+
+    fn stamp(&self) -> io::Result<Option<Stamp>> {
+        self.directory.as_deref().map(stamp).transpose()
     }
 
     /// Opens the index again, since a writer needs the current list of

@@ -51,5 +51,5 @@ mod writer;
 
 pub use document::{Change, Document};
 pub use error::{Error, OpenError};
-pub use index::{Index, Options};
+pub use index::{Bulk, Index, Options};
 pub use query::{Facets, Hits, Query, Sort, Strategy};

@@ -69,6 +69,11 @@ impl Segment {
         self.reader.max_doc()
     }
 
+    /// Whether the id is between those of the segment, which takes no reading.
+    pub fn may_know(&self, id: i64) -> bool {
+        (self.ids.min_value()..=self.ids.max_value()).contains(&id)
+    }
+
     /// Whether the segment has this product, deleted or not.
     pub fn knows(&self, id: &Term) -> Result<bool, Error> {
         Ok(self.known.0.get_term_info(id)?.is_some())

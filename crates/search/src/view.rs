@@ -57,9 +57,10 @@ impl View {
         }
     }
 
-    pub fn knows(&self, id: &tantivy::Term) -> Result<bool, Error> {
+    /// `term` is that of the id.
+    pub fn knows(&self, id: i64, term: &tantivy::Term) -> Result<bool, Error> {
         for segment in &self.segments {
-            if segment.knows(id)? {
+            if segment.may_know(id) && segment.knows(term)? {
                 return Ok(true);
             }
         }

@@ -26,6 +26,8 @@ use crate::{
 
 /// Fewer segments make searches quicker, more make changes cheaper.
 const SEGMENTS_TO_MERGE: usize = 6;
+/// The same for many changes at once. Each segment takes six open files.
+const SEGMENTS_TO_MERGE_IN_BULK: usize = 40;
 /// Segments with fewer documents are merged alike.
 const SMALL_SEGMENT: u32 = 2_000;
 /// Share of deleted documents that triggers a merge. A changed product leaves
@@ -65,18 +67,16 @@ impl Writer {
         }
     }
 
+    /// While `write` has the writer, nobody else commits.
     pub fn apply(
         &self,
         open: impl FnOnce() -> tantivy::Result<tantivy::Index>,
-        committed: impl FnOnce() -> Result<Arc<View>, Error>,
-        fields: &Fields,
-        changes: impl IntoIterator<Item = Change>,
-        position: u64,
+        merging: Merging,
+        write: impl FnOnce(&mut IndexWriter) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut held = self.slot.not_closing();
         if let HeldWriter::Nothing = *held {
             let writer = self.open(open()?)?;
-            writer.set_merge_policy(Box::new(merge_policy()));
             *held = HeldWriter::Writer {
                 writer: Box::new(writer),
                 used: Instant::now(),
@@ -90,9 +90,8 @@ impl Writer {
         let HeldWriter::Writer { writer, used } = &mut *held else {
             return Err(Error::Busy);
         };
-        // While we hold the writer, nobody else commits.
-        let result =
-            committed().and_then(|committed| write(writer, &committed, fields, changes, position));
+        writer.set_merge_policy(Box::new(merge_policy(merging)));
+        let result = write(writer);
         *used = Instant::now();
         if result.is_err() {
             // Uncommitted changes are dropped with the writer.
@@ -181,32 +180,63 @@ impl Slot {
     }
 }
 
-fn merge_policy() -> LogMergePolicy {
+fn merge_policy(merging: Merging) -> LogMergePolicy {
     let mut policy = LogMergePolicy::default();
-    policy.set_min_num_segments(SEGMENTS_TO_MERGE);
+    policy.set_min_num_segments(match merging {
+        Merging::Often => SEGMENTS_TO_MERGE,
+        Merging::Rarely => SEGMENTS_TO_MERGE_IN_BULK,
+    });
     policy.set_min_layer_size(SMALL_SEGMENT);
     policy.set_del_docs_ratio_before_merge(MOST_LEFT_BEHIND);
     policy
 }
 
-fn write(
+/// When segments are merged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Merging {
+    Often,
+    /// Until [`Writer::compact`] merges everything.
+    Rarely,
+}
+
+/// The products that an index has: those of a commit, and those put since.
+pub(crate) struct KnownProducts {
+    committed: Arc<View>,
+    put: HashSet<i64>,
+}
+
+impl KnownProducts {
+    pub fn new(committed: Arc<View>) -> KnownProducts {
+        KnownProducts {
+            committed,
+            put: HashSet::new(),
+        }
+    }
+
+    /// How many were put since the commit.
+    pub fn put(&self) -> usize {
+        self.put.len()
+    }
+}
+
+/// Applies changes and commits them.
+pub(crate) fn write(
     writer: &mut IndexWriter,
-    committed: &View,
+    known: &mut KnownProducts,
     fields: &Fields,
     changes: impl IntoIterator<Item = Change>,
     position: u64,
 ) -> Result<(), Error> {
-    let mut put = HashSet::new();
     for change in changes {
         let (Change::Put(Document { id, .. }) | Change::Remove(id)) = change;
         let term = Term::from_field_i64(fields.id, id);
         // Deletes only known products, since every deletion is looked
         // up in every segment. Otherwise a first import would be slow.
-        if put.contains(&id) || committed.knows(&term)? {
+        if known.put.contains(&id) || known.committed.knows(id, &term)? {
             writer.delete_term(term);
         }
         if let Change::Put(product) = change {
-            put.insert(id);
+            known.put.insert(id);
             writer.add_document(fields.document(&product))?;
         }
     }

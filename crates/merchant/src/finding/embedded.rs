@@ -5,6 +5,7 @@
 //! allows one writer per directory; other processes read what it commits.
 
 mod directory;
+mod writing;
 
 use std::{
     path::PathBuf,
@@ -15,16 +16,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Error, Result, Store, sql::Budget};
-use search::{Change, Document, Index};
+use kit::{Error, Result, Sql, Store, sql::Budget};
+use search::Index;
 use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::index_work::IndexWork;
-use crate::{
-    model::synonyms::Synonyms,
-    store::{self, Changed, Product},
-};
+use crate::{model::synonyms::Synonyms, store};
+use writing::{ChangeBatch, Writing};
 
 /// How often the database is checked for changes by other processes.
 const EVERY: Duration = Duration::from_secs(1);
@@ -32,9 +31,9 @@ const EVERY: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Changes of one commit: enough to be fast, few enough to keep in memory.
 const BATCH: i64 = 10_000;
-/// After this many changes at once the index is compacted, which saves a quarter of
-/// its memory.
-const MANY: usize = 50_000;
+/// So many changes at once are written in bulk where that holds up nobody, and the index is
+/// compacted after them, which saves a quarter of its memory.
+const MANY: u64 = 50_000;
 /// How long a search waits for an index that is being opened.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// The same in a process that makes only this call: no later call could profit from
@@ -275,31 +274,42 @@ impl EmbeddedIndex {
             let count = self.store.query(Budget::default(), store::count).await?;
             total = count.unsigned_abs();
         }
-        let building = |position: i64| {
+        let building = |position: i64, documents: u64| {
             if position < goal {
-                let done = open.index.documents().min(total);
+                let done = documents.min(total);
                 self.state
                     .send_replace(IndexState::Building { done, total });
                 tracing::info!(done, total, "building the search index");
             }
         };
+        // An index that is being built is not searched yet, so merging can wait.
+        let is_bulk = position < goal && newest.abs_diff(position) >= MANY;
+        let mut writing = match is_bulk {
+            true => Writing::Bulk(open.index.bulk()),
+            false => Writing::Index(open.index.clone()),
+        };
+        // Counted here, since asking the index makes it open all of its segments.
+        let before = open.index.documents();
+        let mut next = self.batch_after(position, newest).await?;
         while position < newest && !self.stop.is_cancelled() {
-            building(position);
-            let changes = self
-                .store
-                .query(Budget::default(), move |sql| {
-                    store::changes_after(sql, position, BATCH)
-                })
-                .await?;
-            // Nothing to apply if later changes replaced all the numbers in between.
-            let last = changes.last().map_or(newest, |(number, _)| *number);
-            let count = changes.len();
-            match self.apply(&open.index, changes, last).await {
-                Ok(Applied::Done) => {
+            building(position, before + applied);
+            let (last, count) = (next.last, next.changes.len() as u64);
+            // The next batch is read while this one is written, once it is known that no
+            // other process writes.
+            let ahead = async {
+                match applied {
+                    0 => Ok(None),
+                    _ => self.batch_after(last, newest).await.map(Some),
+                }
+            };
+            let (written, ahead) = tokio::join!(self.write(writing, next), ahead);
+            match written {
+                Ok(Some(goes_on)) => {
+                    writing = goes_on;
                     position = last;
                     applied += count;
                 }
-                Ok(Applied::AnotherWriter) => {
+                Ok(None) => {
                     position = self::position(&open.index);
                     break;
                 }
@@ -308,10 +318,14 @@ impl EmbeddedIndex {
                     return Err(error);
                 }
             }
+            next = match ahead? {
+                Some(batch) => batch,
+                None => self.batch_after(last, newest).await?,
+            };
         }
         if position < goal {
             // Another process is building it.
-            building(position);
+            building(position, open.index.documents());
             return Ok(());
         }
         self.change_current(|current| {
@@ -322,35 +336,36 @@ impl EmbeddedIndex {
         self.state.send_if_modified(|state| {
             std::mem::replace(state, IndexState::Ready) != IndexState::Ready
         });
-        if applied >= MANY && !self.stop.is_cancelled() {
+        if (is_bulk || applied >= MANY) && !self.stop.is_cancelled() {
             let index = open.index.clone();
             let compacted = self.writing.run(move || index.compact()).await;
             if let Err(error) = compacted {
-                tracing::debug!(%error, cause = ?error.cause, "the search index was not compacted");
+                tracing::warn!(%error, cause = ?error.cause, "the search index was not compacted");
             }
         }
         Ok(())
     }
 
-    async fn apply(
-        &self,
-        index: &Index,
-        changes: Vec<(i64, Changed)>,
-        last: i64,
-    ) -> Result<Applied> {
-        let index = index.clone();
-        let applied = move || {
-            let changes = changes.into_iter().map(|(_, change)| match change {
-                Changed::Put(product) => Change::Put(document(*product)),
-                Changed::Removed(id) => Change::Remove(id),
-            });
-            match index.apply(changes, last.unsigned_abs()) {
-                Ok(()) => Ok(Applied::Done),
-                Err(search::Error::Busy) => Ok(Applied::AnotherWriter),
-                Err(error) => Err(error),
-            }
+    /// The changes after `position`, up to [`BATCH`].
+    async fn batch_after(&self, position: i64, newest: i64) -> Result<ChangeBatch> {
+        let mut changes = Vec::new();
+        if position < newest {
+            let read = move |sql: &mut dyn Sql| store::changes_after(sql, position, BATCH);
+            changes = self.store.query(Budget::default(), read).await?;
+        }
+        // None if later changes replaced all the numbers in between.
+        let last = changes.last().map_or(newest, |(number, _)| *number);
+        Ok(ChangeBatch { changes, last })
+    }
+
+    /// `None` if another process writes the index.
+    async fn write(&self, mut writing: Writing, batch: ChangeBatch) -> Result<Option<Writing>> {
+        let write = move || match writing.write(batch) {
+            Ok(()) => Ok(Some(writing)),
+            Err(search::Error::Busy) => Ok(None),
+            Err(error) => Err(error),
         };
-        self.writing.run(applied).await
+        self.writing.run(write).await
     }
 
     /// Whether the index contains changes that the database does not have. A database
@@ -391,24 +406,4 @@ fn log_failure(error: &Error) {
 
 fn position(index: &Index) -> i64 {
     i64::try_from(index.position()).unwrap_or(0)
-}
-
-enum Applied {
-    Done,
-    AnotherWriter,
-}
-
-fn document(product: Product) -> Document {
-    Document {
-        id: product.id,
-        sku: product.sku,
-        name: product.name,
-        other_names: product.names.into_values().collect(),
-        description: product.description,
-        category: product.category,
-        brand: product.brand,
-        keywords: product.keywords,
-        price: product.price_yen,
-        in_stock: product.stock > 0,
-    }
 }

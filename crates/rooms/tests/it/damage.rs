@@ -222,9 +222,9 @@ fn lose(desk: &Desk, path: &str, how: Option<&str>) {
 async fn copies_follow_every_change() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
+    desk.settle().await;
     assert_eq!(desk.read(REGISTRY_COPY), desk.read(ROOMS));
     assert_eq!(desk.read(PRESENCE_COPY), desk.read(PRESENCE));
-    desk.settle().await;
     // What the original writes is copied when it is next read.
     let rooms = r#"{"rooms":{"a":{"createdAt":"","messageCount":0,"userCount":0},"b":{"createdAt":"","messageCount":0,"userCount":0}}}"#;
     let presence =

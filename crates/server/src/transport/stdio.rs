@@ -60,7 +60,7 @@ pub async fn serve(desk: Arc<Desk>, served: Arc<ServedCounter>, credentials: Cre
     }
 }
 
-fn read(to_wire: &mpsc::Sender<Received>, oversize: &mpsc::WeakSender<Outgoing>) {
+fn read(to_wire: &mpsc::Sender<Box<Received>>, oversize: &mpsc::WeakSender<Outgoing>) {
     let mut input = BufReader::with_capacity(64 * 1024, std::io::stdin().lock());
     loop {
         let mut line = Vec::new();
@@ -87,10 +87,10 @@ fn read(to_wire: &mpsc::Sender<Received>, oversize: &mpsc::WeakSender<Outgoing>)
             continue;
         }
         let bytes = Bytes::copy_from_slice(trimmed);
-        let received = Received {
+        let received = Box::new(Received {
             bytes,
             permit: None,
-        };
+        });
         if to_wire.blocking_send(received).is_err() {
             return;
         }

@@ -276,7 +276,7 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let stream = self.inner.create_stream(id, message).await?;
-        Ok(self.held(id, first_answer::wait(stream).await))
+        Ok(first_answer::wait(self.held(id, stream)).await)
     }
 
     async fn accept_message(

@@ -123,7 +123,7 @@ async fn number_items_writes_ids_at_once() {
     let background = counter.background.as_ref().unwrap();
     background.start(std::sync::Arc::new(|_| {}));
     let becomes = async |wanted: &str| {
-        for _ in 0..200 {
+        for _ in 0..3_000 {
             if project.tasks() == wanted {
                 break;
             }

@@ -29,7 +29,7 @@ impl Watched {
     /// Waits for this to be announced.
     async fn hear(&self, name: &str) {
         let wanted = Change::Resource(format!("file://.todo/{name}"));
-        for _ in 0..300 {
+        for _ in 0..3_000 {
             if self.heard.lock().unwrap().contains(&wanted) {
                 return;
             }

@@ -2,9 +2,13 @@
 
 const card = (page, text) => page.locator("#pending > .card", { hasText: text });
 
+/** Presses, and again when the list moved in that moment. */
 async function press(page, question, name) {
-  await page.locator("#inbox:not([data-moved])").waitFor();
-  await named(question, name).click();
+  const justChanged = await page.locator("#inbox").getAttribute("data-just-changed");
+  do {
+    await page.locator("#inbox:not([data-moved])").waitFor();
+    await named(question, name).click();
+  } while ((await page.locator("#notices").textContent()) === justChanged);
 }
 
 await finish({

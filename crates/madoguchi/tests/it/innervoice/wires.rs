@@ -85,7 +85,7 @@ impl Caller {
     /// Waits until nothing is sent any more: the messages by address, and the sentence
     /// that is read out.
     async fn settled(&mut self) -> (BTreeMap<String, Value>, String) {
-        for _ in 0..60 {
+        for _ in 0..150 {
             let list = self.call("message.list", json!({ "limit": 100 })).await;
             let messages = list["messages"].as_array().unwrap();
             let is_open = |one: &Value| one["status"] == "queued" || one["status"] == "sending";

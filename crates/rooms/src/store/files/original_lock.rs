@@ -235,6 +235,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("rooms.json.lock");
         let file = File::create(&path).unwrap();
+        file.set_modified(SystemTime::now() + 60 * UNFINISHED)
+            .unwrap();
         assert!(take(directory.path(), Duration::from_millis(20)).is_err());
         file.set_modified(SystemTime::now() - 2 * UNFINISHED)
             .unwrap();

@@ -42,8 +42,12 @@ use crate::{
     },
 };
 
-/// What a socket reads or writes at a time.
-const BUFFER: usize = 4 * 1024;
+/// The library allocates this much for every socket, also while it idles. What it reads
+/// has been read from the network before, in larger pieces.
+const READ_BUFFER: usize = 512;
+
+/// What a socket writes at a time.
+const WRITE_BUFFER: usize = 4 * 1024;
 
 /// Requests read ahead while an earlier one is being taken up.
 const READ_AHEAD: usize = 1;
@@ -126,8 +130,8 @@ pub async fn accept(
     };
     let config = WebSocketConfig::default()
         // The library's own are 128 KiB each, for every socket that idles.
-        .read_buffer_size(BUFFER)
-        .write_buffer_size(BUFFER)
+        .read_buffer_size(READ_BUFFER)
+        .write_buffer_size(WRITE_BUFFER)
         .max_message_size(Some(most))
         .max_frame_size(Some(settings.max_frame_bytes.min(most)));
     upgrade.accept(config, move |socket| accepted.serve(socket))
@@ -228,7 +232,7 @@ impl Accepted {
     async fn read(
         &self,
         mut stream: SplitStream<Socket>,
-        to_wire: mpsc::Sender<Received>,
+        to_wire: mpsc::Sender<Box<Received>>,
         outgoing: OutgoingQueue,
         heard: Arc<Mutex<Instant>>,
     ) {
@@ -250,7 +254,8 @@ impl Accepted {
                 Message::Close(_) => return,
             };
             let permit = self.open.request.end(self.most);
-            if to_wire.send(Received { bytes, permit }).await.is_err() {
+            let received = Box::new(Received { bytes, permit });
+            if to_wire.send(received).await.is_err() {
                 return;
             }
         }
@@ -300,7 +305,8 @@ async fn write(
             biased;
             farewell = &mut told_to_close => break farewell,
             outgoing = from_wire.recv() => match outgoing {
-                Some(Outgoing::Message(Text { text, held })) => {
+                Some(Outgoing::Message(message)) => {
+                    let Text { text, held } = *message;
                     (Message::Text(Utf8Bytes::from(text)), held)
                 }
                 Some(Outgoing::Unidentified(why)) => break refused(&why),

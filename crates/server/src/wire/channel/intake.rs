@@ -107,9 +107,10 @@ impl Intake {
                 () = stopping.cancelled() => None,
                 () = gone.cancelled() => return,
             };
-            let Some(Received { bytes, mut permit }) = received else {
+            let Some(received) = received else {
                 break;
             };
+            let Received { bytes, mut permit } = *received;
             if self.take_plain(&bytes, &mut permit).await {
                 continue;
             }
@@ -295,7 +296,8 @@ impl Intake {
                 };
                 if ends {
                     let outgoing = &self.channel.outgoing;
-                    outgoing.end(Outgoing::Unidentified(refusal)).await;
+                    let why = Outgoing::Unidentified(Box::new(refusal));
+                    outgoing.end(why).await;
                 }
                 None
             }

@@ -15,11 +15,12 @@ use crate::{
     wire::backlog::{Backlog, UnreadAnswer},
 };
 
-/// What goes out: a message, or the end with the reason for it.
+/// What goes out: a message, or the end with the reason for it. Small, since the queue of
+/// every connection allocates room for 32 of them.
 pub enum Outgoing {
-    Message(Text),
+    Message(Box<Text>),
     /// The key was not valid; nothing else will be answered.
-    Unidentified(Refusal),
+    Unidentified(Box<Refusal>),
     /// The client broke the rules of its transport.
     Broken(Breach),
 }
@@ -47,13 +48,13 @@ impl OutgoingQueue {
     /// read. A closed connection is noticed where its messages are received.
     pub async fn send(&self, text: String) {
         let held = self.backlog.as_ref().map(|it| it.hold(text.len()));
-        let text = Text { text, held };
+        let text = Box::new(Text { text, held });
         let _ = self.queue.send(Outgoing::Message(text)).await;
     }
 
     /// The same, where nothing can be awaited.
     pub fn blocking_send(&self, text: String) {
-        let text = Text { text, held: None };
+        let text = Box::new(Text { text, held: None });
         let _ = self.queue.blocking_send(Outgoing::Message(text));
     }
 
@@ -87,7 +88,8 @@ pub enum Breach {
 
 /// The two ends a transport pumps bytes through, and who is on the other side.
 pub struct Channel {
-    pub incoming: mpsc::Receiver<Received>,
+    /// Boxed, as small as what goes out.
+    pub incoming: mpsc::Receiver<Box<Received>>,
     pub outgoing: OutgoingQueue,
     pub credentials: Credentials,
     /// Whether they were valid when the connection began. If not, they never

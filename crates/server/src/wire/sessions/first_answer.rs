@@ -6,31 +6,35 @@
 //! answer, without an error: the client gets a stream with nothing in it. When the answer
 //! comes together with the head, nothing is left to lose.
 
-use std::{pin::pin, time::Duration};
+use std::time::Duration;
 
 use futures::{Stream, StreamExt, stream};
-use rmcp::transport::streamable_http_server::session::ServerSseMessage;
+use rmcp::{model::JsonRpcMessage, transport::streamable_http_server::session::ServerSseMessage};
 
-/// Most calls are answered by then. Others send their progress, and a proxy has had the time
-/// to read the request.
+/// Most calls are answered by then, and a proxy has had the time to read the request.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// The same stream, as soon as it has a message, and after [`LONGEST`] in any case.
+/// Events to collect meanwhile, such as progress.
+const MOST_EVENTS: usize = 16;
+
+/// The same stream, as soon as it has an answer or asks the client something, and after
+/// [`LONGEST`] in any case.
 pub async fn wait<S>(stream: S) -> impl Stream<Item = ServerSseMessage> + use<S>
 where
     S: Stream<Item = ServerSseMessage>,
 {
     let mut stream = Box::pin(stream);
     let mut begun = Vec::new();
-    let answered = pin!(async {
+    let answered = async {
         while let Some(event) = stream.next().await {
-            let is_message = event.message.is_some();
+            let message = event.message.as_deref();
+            let goes_on = matches!(message, None | Some(JsonRpcMessage::Notification(_)));
             begun.push(event);
-            if is_message {
+            if !goes_on || begun.len() >= MOST_EVENTS {
                 return;
             }
         }
-    });
+    };
     // What has come by then is in `begun`.
     let _ = tokio::time::timeout(LONGEST, answered).await;
     stream::iter(begun).chain(stream)
@@ -38,8 +42,12 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use futures::FutureExt;
-    use rmcp::model::{EmptyResult, RequestId, ServerJsonRpcMessage, ServerResult};
+    use rmcp::model::{
+        EmptyResult, RequestId, ServerJsonRpcMessage, ServerNotification, ServerResult,
+    };
     use tokio::{sync::oneshot, task::yield_now};
 
     use super::*;
@@ -65,6 +73,28 @@ mod tests {
         assert!(events[0].message.is_none());
         assert!(events[1].message.is_some());
         assert!(stream.next().await.is_none());
+    }
+
+    /// What comes on the way does not begin the stream, but not any number is collected.
+    #[tokio::test]
+    async fn notifications_wait_for_the_answer() {
+        let note = || {
+            let note = ServerNotification::ToolListChangedNotification(Default::default());
+            ServerSseMessage::from_message(ServerJsonRpcMessage::notification(note))
+        };
+        let notes = |count| stream::iter((0..count).map(move |_| note()));
+        let few = notes(3).chain(answered_after(yield_now()));
+        let mut stream = pin!(wait(few).await);
+        for _ in 0..5 {
+            stream.next().now_or_never().flatten().unwrap();
+        }
+        assert!(stream.next().await.is_none());
+        let many = notes(MOST_EVENTS).chain(stream::pending());
+        let mut stream = pin!(wait(many).now_or_never().unwrap());
+        for _ in 0..MOST_EVENTS {
+            stream.next().now_or_never().flatten().unwrap();
+        }
+        assert!(stream.next().now_or_never().is_none());
     }
 
     #[tokio::test]
