@@ -1,5 +1,5 @@
-//! The InnerVoice counter: calls over WebSocket, idle sockets, and what a firing
-//! costs among few and among many reminders.
+//! The InnerVoice counter: calls over WebSocket, idle sockets and sessions, and what a
+//! firing costs among few and among many reminders.
 
 use std::{
     path::PathBuf,
@@ -14,6 +14,7 @@ use std::{
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use bench::{
     figures::{Goals, Table, megabytes, number, times},
+    http::Connection,
     places::Places,
     process,
     server::{Running, free_port, make_key, run_json},
@@ -31,6 +32,7 @@ use tokio_tungstenite::{
 };
 
 const IDLE_SOCKETS: usize = 10_000;
+const IDLE_SESSIONS: usize = 1_000;
 const FIRINGS: i64 = 2_000;
 const FEW: i64 = 1_000;
 const MANY: i64 = 1_000_000;
@@ -50,6 +52,7 @@ type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 struct Desk {
     madoguchi: PathBuf,
     running: Running,
+    main_port: u16,
     port: u16,
     key: String,
     data: TempDir,
@@ -61,18 +64,21 @@ impl Desk {
         std::fs::write(
             &config,
             "[http]\nmax_connections = 20000\nmax_connections_per_address = 0\n\
+             max_sessions = 20000\nmax_sessions_per_caller = 20000\n\
              [limits]\nrequests_per_minute = { innervoice = 100000000 }\n",
         )?;
         let key = make_key(&cli.madoguchi, data.path())?;
-        let (main, port) = (free_port()?, free_port()?);
+        let (main_port, port) = (free_port()?, free_port()?);
         let mut serve = Command::new(&cli.madoguchi);
-        serve.args(["serve", "--merchant-port", "0", "--port", &main.to_string()]);
+        serve.args(["serve", "--merchant-port", "0"]);
+        serve.args(["--port", &main_port.to_string()]);
         serve.args(["--innervoice-port", &port.to_string(), "--data"]);
         serve.arg(data.path()).arg("--config").arg(&config);
         let running = Running::spawn(serve, &places.logs.join("voice.log"))?;
         let desk = Self {
             madoguchi: cli.madoguchi.clone(),
             running,
+            main_port,
             port,
             key,
             data,
@@ -91,6 +97,27 @@ impl Desk {
         let bearer = format!("Bearer {}", self.key).parse()?;
         request.headers_mut().insert("authorization", bearer);
         Ok(tokio_tungstenite::connect_async(request).await?.0)
+    }
+
+    /// Resident memory in kB, when it has calmed down.
+    async fn resident(&self) -> Result<f64> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(process::memory(self.running.id())?.resident as f64)
+    }
+
+    /// A message of a client of the handshake era. Returns the id of its session.
+    async fn post(&self, session: &str, message: &Value) -> Result<String> {
+        let (key, body) = (&self.key, message.to_string());
+        let length = body.len();
+        let request = format!(
+            "POST /mcp/innervoice HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n\
+             content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+             {session}content-length: {length}\r\n\r\n{body}"
+        );
+        let mut connection = Connection::open(self.main_port).await?;
+        let (status, _) = connection.ask(request.as_bytes()).await?;
+        ensure!(status == 200 || status == 202, "HTTP {status}");
+        Ok(connection.header("mcp-session-id").unwrap_or_default())
     }
 
     /// Asks once, and lets the user say yes for good.
@@ -270,6 +297,65 @@ fn now_ms() -> Result<i64> {
     Ok(i64::try_from(now.as_millis())?)
 }
 
+async fn idle_sockets(desk: &Desk, goals: &mut Goals) -> Result<()> {
+    let before = desk.resident().await?;
+    let mut idle = Vec::with_capacity(IDLE_SOCKETS);
+    for _ in 0..IDLE_SOCKETS {
+        idle.push(desk.connect().await?);
+    }
+    let silent = desk.resident().await?;
+    for (id, socket) in (1_000_000_000..).zip(&mut idle) {
+        exchange(socket, id, Call::Agenda).await?;
+    }
+    let quiet = desk.resident().await?;
+    drop(idle);
+    let mut table = Table::new("memory | before | with them | each");
+    for (state, after) in [("", silent), (", each after a call", quiet)] {
+        let name = format!("{IDLE_SOCKETS} idle sockets{state}");
+        let each = (after - before) / IDLE_SOCKETS as f64;
+        let shown = format!("{} kB", number(each));
+        goals.add(
+            &format!("{name} under 12 kB each"),
+            shown.clone(),
+            each < 12.0,
+        );
+        table.row(&[name, megabytes(before), megabytes(after), shown]);
+    }
+    table.print("Idle sockets");
+    Ok(())
+}
+
+/// Sessions of the handshake era that nobody uses.
+async fn idle_sessions(desk: &Desk, goals: &mut Goals) -> Result<()> {
+    let about = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "bench", "version": "0.1.0" },
+    });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about });
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let before = desk.resident().await?;
+    for _ in 0..IDLE_SESSIONS {
+        let id = desk.post("", &hello).await?;
+        let session = format!("mcp-session-id: {id}\r\nmcp-protocol-version: 2025-06-18\r\n");
+        desk.post(&session, &initialized).await?;
+    }
+    let after = desk.resident().await?;
+    let each = (after - before) / IDLE_SESSIONS as f64;
+    let shown = format!("{} kB", number(each));
+    let mut table = Table::new("memory | before | with them | each");
+    let name = format!("{IDLE_SESSIONS} sessions of the handshake era");
+    let row = [
+        name.clone(),
+        megabytes(before),
+        megabytes(after),
+        shown.clone(),
+    ];
+    table.row(&row);
+    table.print("Idle sessions");
+    goals.add(&format!("{name} under 40 kB each"), shown, each < 40.0);
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
     let cli = Cli::parse();
@@ -298,29 +384,9 @@ async fn main() -> Result<()> {
     }
     table.print("InnerVoice over WebSocket, approval standing, durable");
 
-    let resident = || anyhow::Ok(process::memory(desk.running.id())?.resident as f64);
-    let before = resident()?;
-    let mut idle = Vec::with_capacity(IDLE_SOCKETS);
-    for _ in 0..IDLE_SOCKETS {
-        idle.push(desk.connect().await?);
-    }
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let silent = resident()?;
-    for (id, socket) in (1_000_000_000..).zip(&mut idle) {
-        exchange(socket, id, Call::Agenda).await?;
-    }
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let quiet = resident()?;
-    drop(idle);
-    let mut table = Table::new("memory | before | with them | each");
-    for (state, after) in [("", silent), (", each after a call", quiet)] {
-        let name = format!("{IDLE_SOCKETS} idle sockets{state}");
-        let each = format!("{} kB", number((after - before) / IDLE_SOCKETS as f64));
-        table.row(&[name.clone(), megabytes(before), megabytes(after), each]);
-        let goal = format!("{name} under 300 MB");
-        goals.add(&goal, megabytes(after), after < 300.0 * 1024.0);
-    }
-    table.print("Idle sockets");
+    // Sessions first: they would use the memory that closed sockets have left behind.
+    idle_sessions(&desk, &mut goals).await?;
+    idle_sockets(&desk, &mut goals).await?;
     desk.running.stop()?;
 
     let few = firing(&cli, &places, FEW).await?;

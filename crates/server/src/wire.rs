@@ -4,7 +4,8 @@
 //! - `definitions`: what a counter offers, in the protocol's shape, built once
 //! - `apps`: views that chat clients show beside the answers of tools
 //! - `handler`: every method of both protocol eras, served by the protocol crate
-//! - `http_service`: its HTTP service; `sessions`: those of the handshake era
+//! - `http_service`: its HTTP service; `sessions`: those of the handshake era;
+//!   `first_answer`: event streams that begin together with their answer
 //! - `direct`: plain calls, without the protocol crate
 //! - `mistyped`: what is wrong with a request whose parameters have another form
 //! - `plain`: tools without the protocol, one JSON object in and one out
@@ -25,6 +26,7 @@ pub mod client;
 pub mod definitions;
 pub(crate) mod direct;
 pub mod errors;
+pub(crate) mod first_answer;
 pub(crate) mod handler;
 pub(crate) mod headers;
 pub(crate) mod http_service;

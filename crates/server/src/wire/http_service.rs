@@ -4,7 +4,7 @@ use std::{convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use desk::Desk;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body_util::combinators::BoxBody;
 use hyper::body::Body;
 use rmcp::transport::{
@@ -14,6 +14,7 @@ use rmcp::transport::{
 
 use super::{
     definitions::PublishedCounter,
+    first_answer,
     handler::Handler,
     sessions::{SessionBook, SessionOwner, Sessions},
 };
@@ -90,7 +91,12 @@ impl HttpService {
             Mode::Session => &self.with_session,
             Mode::Stateless => &self.without_session,
         };
-        owner.scope(service.handle(request)).await
+        let has_body = request.method() == Method::POST;
+        let response = owner.scope(service.handle(request)).await;
+        match has_body {
+            true => first_answer::wait(response).await,
+            false => response,
+        }
     }
 
     pub async fn has_session(&self, owner: &SessionOwner, id: &str) -> bool {

@@ -3,8 +3,6 @@
 //! out, and most clients never come back. When there are too many, the one that
 //! was idle longest ends; its client is told to begin a new one.
 
-mod first_answer;
-
 use std::{
     collections::HashMap,
     net::IpAddr,
@@ -276,7 +274,7 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let stream = self.inner.create_stream(id, message).await?;
-        Ok(first_answer::wait(self.held(id, stream)).await)
+        Ok(self.held(id, stream))
     }
 
     async fn accept_message(
