@@ -52,6 +52,7 @@ enum HeldWriter {
     Nothing,
     Writer {
         writer: Box<IndexWriter>,
+        merging: Merging,
         used: Instant,
     },
     /// The writer waits for its merges.
@@ -77,8 +78,10 @@ impl Writer {
         let mut held = self.slot.not_closing();
         if let HeldWriter::Nothing = *held {
             let writer = self.open(open()?)?;
+            writer.set_merge_policy(Box::new(merge_policy(merging)));
             *held = HeldWriter::Writer {
                 writer: Box::new(writer),
+                merging,
                 used: Instant::now(),
             };
             let slot = Arc::clone(&self.slot);
@@ -87,10 +90,18 @@ impl Writer {
                 .name("search-writer".into())
                 .spawn(move || slot.release_when_idle(idle))?;
         }
-        let HeldWriter::Writer { writer, used } = &mut *held else {
+        let HeldWriter::Writer {
+            writer,
+            merging: current,
+            used,
+        } = &mut *held
+        else {
             return Err(Error::Busy);
         };
-        writer.set_merge_policy(Box::new(merge_policy(merging)));
+        if *current != merging {
+            writer.set_merge_policy(Box::new(merge_policy(merging)));
+            *current = merging;
+        }
         let result = write(writer);
         *used = Instant::now();
         if result.is_err() {
@@ -192,7 +203,7 @@ fn merge_policy(merging: Merging) -> LogMergePolicy {
 }
 
 /// When segments are merged.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merging {
     Often,
     /// Until [`Writer::compact`] merges everything.

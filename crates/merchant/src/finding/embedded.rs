@@ -269,8 +269,10 @@ impl EmbeddedIndex {
         let goal = open.goal;
         let mut position = position(&open.index);
         let mut applied = 0;
-        let mut total = 0;
+        let (mut before, mut total) = (0, 0);
         if position < goal {
+            // Counted from here on: asking the index makes it open all of its segments.
+            before = open.index.documents();
             let count = self.store.query(Budget::default(), store::count).await?;
             total = count.unsigned_abs();
         }
@@ -288,8 +290,6 @@ impl EmbeddedIndex {
             true => Writing::Bulk(open.index.bulk()),
             false => Writing::Index(open.index.clone()),
         };
-        // Counted here, since asking the index makes it open all of its segments.
-        let before = open.index.documents();
         let mut next = self.batch_after(position, newest).await?;
         while position < newest && !self.stop.is_cancelled() {
             building(position, before + applied);
