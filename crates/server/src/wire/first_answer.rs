@@ -16,7 +16,7 @@ use std::{
 use bytes::Bytes;
 use http::{Response, header::CONTENT_TYPE};
 use http_body_util::{BodyExt, combinators::BoxBody};
-use hyper::body::{Body, Frame, SizeHint};
+use hyper::body::{Body, Frame};
 
 /// Most calls are answered by then, and a proxy has had the time to read the request.
 const LONGEST: Duration = Duration::from_millis(100);
@@ -37,23 +37,26 @@ pub async fn wait(response: Response<EventBody>) -> Response<EventBody> {
     let mut begun = VecDeque::new();
     let ended = async {
         let mut bytes = 0;
-        while let Some(Ok(frame)) = rest.frame().await {
+        while bytes < MOST_BYTES {
+            let Some(Ok(frame)) = rest.frame().await else {
+                return true;
+            };
             bytes += frame.data_ref().map_or(0, Bytes::len);
             begun.push_back(frame);
-            if bytes >= MOST_BYTES {
-                return;
-            }
         }
+        false
     };
     // What has come by then is in `begun`.
-    let _ = tokio::time::timeout(LONGEST, ended).await;
+    let has_ended = tokio::time::timeout(LONGEST, ended).await == Ok(true);
+    let rest = (!has_ended).then_some(rest);
     Response::from_parts(head, Begun { begun, rest }.boxed())
 }
 
 /// A body of which the beginning has been read.
 struct Begun {
     begun: VecDeque<Frame<Bytes>>,
-    rest: EventBody,
+    /// `None` if that was all: a body must not be asked again after its end.
+    rest: Option<EventBody>,
 }
 
 impl Body for Begun {
@@ -64,19 +67,17 @@ impl Body for Begun {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match self.begun.pop_front() {
-            Some(frame) => Poll::Ready(Some(Ok(frame))),
-            None if self.rest.is_end_stream() => Poll::Ready(None),
-            None => Pin::new(&mut self.rest).poll_frame(context),
+        if let Some(frame) = self.begun.pop_front() {
+            return Poll::Ready(Some(Ok(frame)));
+        }
+        match &mut self.rest {
+            Some(rest) => Pin::new(rest).poll_frame(context),
+            None => Poll::Ready(None),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.begun.is_empty() && self.rest.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::default()
+        self.begun.is_empty() && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
 }
 
@@ -113,6 +114,8 @@ mod tests {
         let mut body = wait(answered_after(yield_now())).await.into_body();
         assert_eq!(next(&mut body).unwrap(), "progress");
         assert_eq!(next(&mut body).unwrap(), "answer");
+        // It is not asked again after its end.
+        assert!(body.is_end_stream());
         assert!(body.frame().await.is_none());
     }
 
