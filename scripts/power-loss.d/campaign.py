@@ -8,6 +8,7 @@ from pathlib import Path
 
 import disk as disks
 import trace
+from archive import Archivist
 from desk import Desk, Nothing, Refused
 from replay import Replay
 from talk import Planner, Talker
@@ -28,7 +29,7 @@ def team(seed):
         Planner("planner", seed, False), Planner("typist", seed, True),
         Storekeeper("storekeeper", seed, 2),
         Secretary("secretary", seed, False), Secretary("writer", seed, True),
-        Locksmith("locksmith", seed), Owner("owner", seed),
+        Locksmith("locksmith", seed), Owner("owner", seed), Archivist("archivist", seed),
     ]  # fmt: skip
     return [*workers, Auditor("auditor", seed, list(workers))]
 
@@ -41,6 +42,7 @@ class Run:
         self.disk = self.folder / "disk"
         self.before = self.folder / f"before-{number}"
         self.strange = {}
+        self.broken = []
 
     def work(self, workers, seconds):
         """Lets them work on the disk as it is, and reads the trace."""
@@ -66,6 +68,8 @@ class Run:
         finally:
             closing.set()
             desk.kill()
+        if self.broken:
+            raise SystemError("a worker broke off") from self.broken[0]
         self.calls = trace.read(desk.log)
         desk.log.unlink()
         replay = self.replay()
@@ -94,6 +98,9 @@ class Run:
                 if not closing.is_set():
                     self.note(worker, str(problem))
                     time.sleep(0.1)
+            except Exception as problem:
+                self.broken.append(problem)
+                raise
 
     def note(self, worker, what):
         what = f"{worker.name}: {what[:100]}"

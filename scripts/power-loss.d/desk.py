@@ -31,6 +31,9 @@ max_messages = 40
 sends_per_minute = 0
 [innervoice]
 undo_seconds = 3600
+[audit]
+ship_to = "{home}/heads.jsonl"
+ship_seconds = 1
 """
 
 
@@ -52,7 +55,7 @@ class Desk:
         self.log = self.folder / "trace"
         self.count = 0
         self.lock = threading.Lock()
-        (self.folder / "madoguchi.toml").write_text(CONFIG)
+        (self.folder / "madoguchi.toml").write_text(CONFIG.replace("{home}", str(self.disk / "home")))
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
         for old in self.out.iterdir():
@@ -69,8 +72,8 @@ class Desk:
         self.port, self.own_port = free_ports(2)
         self.child_log = self.out / "serve.err"
 
-    def line(self, *arguments):
-        config = ("--config", str(self.folder / "madoguchi.toml"), "--data", str(self.data))
+    def line(self, *arguments, data=None):
+        config = ("--config", str(self.folder / "madoguchi.toml"), "--data", str(data or self.data))
         return shlex.join(["exec", *self.preload, self.program, *arguments, *config])
 
     def begin(self, line):
@@ -99,23 +102,27 @@ class Desk:
             time.sleep(0.02)
         return self
 
-    def run(self, *arguments, seconds=60):
-        """A command: its exit code and what it prints."""
+    def run(self, *arguments, seconds=60, data=None):
+        """A command, on the desk's data unless others are named: its exit code and what it prints."""
         with self.lock:
             self.count += 1
             name = self.out / f"command-{self.count}"
-        self.begin(f"({self.line(*arguments)}) </dev/null >{name}.out 2>{name}.err; "
+        self.begin(f"({self.line(*arguments, data=data)}) </dev/null >{name}.out 2>{name}.err; "
                    f"echo $? >{name}.tmp; mv {name}.tmp {name}.code")  # fmt: skip
         code = Path(f"{name}.code")
         wait_until(" ".join(arguments), code.exists, seconds, 0.01)
         texts = [Path(f"{name}.{end}").read_text() for end in ("out", "err")]
         return int(code.read_text()), *texts
 
-    def json(self, *arguments):
-        code, out, err = self.run(*arguments, "--json")
+    def succeed(self, *arguments, data=None):
+        """A command that has to succeed: what it prints."""
+        code, out, err = self.run(*arguments, data=data)
         if code != 0:
-            raise Refused(f"exit {code}", err.strip() or out.strip())
-        return json.loads(out)
+            raise Refused(f"exit {code}: {(err.strip() or out.strip())[-200:]}", "")
+        return out
+
+    def json(self, *arguments):
+        return json.loads(self.succeed(*arguments, "--json"))
 
     def call(self, counter, tool, arguments, key=None):
         """The answer of a tool, with the id of the call."""

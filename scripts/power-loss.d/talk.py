@@ -1,6 +1,7 @@
 """Workers at the counters that keep files: rooms and todo."""
 
 import json
+from functools import partial
 
 from desk import Refused
 from workloads import Worker, last_ones, newest
@@ -156,6 +157,8 @@ class Planner(Worker):
         number, tasks = self.dice.random(), self.tasks(self.entries)
         if number < 0.35 or not tasks:
             asked = {"title": self.new("task"), "subtasks": ["one", "two"]}
+            if self.dice.random() < 0.5:
+                asked["idempotency_key"] = self.new("key")
             return self.call(desk, "create", "create_task", asked)
         if number < 0.45:
             asked = {"title": self.new("decision"), "context": "c", "decision": "d", "rationale": "r"}
@@ -215,6 +218,17 @@ class Planner(Worker):
                     wrong.append(f"decision {number} is another: {found}")
             except Refused as refusal:
                 wrong.append(f"decision {number}: {refusal}")
+        gone = {one.arguments["task_id"] for one in entries if one.kind == "delete"}
+        keyed = [one for one in made if "idempotency_key" in one.arguments]
+        keyed = [one for one in keyed if one.answer["task_id"] not in gone][-2:]
+        # A key is its caller's, and standard input is a caller of its own.
+        pipe = desk.stdio("todo") if keyed and self.over_stdio else None
+        for one in keyed:
+            # Known by its key, so that it is not created twice.
+            call = pipe.call if pipe else partial(desk.call, "todo")
+            again = call("create_task", one.arguments)["task_id"]
+            if again != one.answer["task_id"]:
+                wrong.append(f"{one.answer['task_id']} was created again as {again}")
         numbers = [one.answer["task_id"] for one in made]
         if len(numbers) != len(set(numbers)):
             wrong.append("a task's number was given twice")

@@ -166,6 +166,11 @@ class Customer(Worker):
         return wrong
 
 
+def finish(desk, *arguments, data=None):
+    """A command without an answer."""
+    desk.succeed(*arguments, data=data)
+
+
 def id_of(booking):
     answer = booking.answer if isinstance(booking, Entry) else booking
     return answer["reservation"]["reservation_id"]
@@ -350,17 +355,11 @@ class Owner(Worker):
         done = sum(one.kind == "install" for one in self.entries)
         if done < len(self.counters) and self.dice.random() < 0.5:
             asked = {"counter": self.counters[done]}
-            add = lambda: desk.json("install", "cursor", asked["counter"])
+            add = lambda: desk.json("install", "cursor", asked["counter"], "--root", str(desk.project))
             return self.ask("install", asked, add)
         asked = {"file": self.new("export").replace(" ", "-")}
         path = str(desk.disk / "home" / asked["file"])
-
-        def export():
-            code, _, err = desk.run("audit", "export", "--output", path)
-            if code != 0:
-                raise Refused(f"exit {code}", err)
-
-        return self.ask("export", asked, export)
+        return self.ask("export", asked, lambda: finish(desk, "audit", "export", "--output", path))
 
     def check(self, desk, entries):
         wrong = []

@@ -58,6 +58,9 @@ pub struct Txn<'a> {
     earlier_change: Option<String>,
     warnings: Vec<Warning>,
     issued: &'a mut ReservedNumbers,
+    /// Whether the ledger has something that the files do not: the number of a deleted task, or
+    /// an idempotency key.
+    needs_ledger: bool,
 }
 
 /// A finished change.
@@ -159,6 +162,7 @@ impl CounterState {
                 earlier_change: None,
                 warnings: Vec::new(),
                 issued: &mut *issued,
+                needs_ledger: false,
             };
             let output = change(&mut txn)?;
             if let CommitOutcome::Committed(changes) = txn.commit()? {

@@ -1,18 +1,28 @@
 //! Issues numbers that are unique across all worktrees of a repository. The
 //! ledger is in the common git directory, or in `.todo/` without git.
+//!
+//! A change appends a line with everything, and the last line that can be read
+//! counts. So a change that is not synced can't take with it what was, as a
+//! replaced file could when the power fails.
 
 use std::{
     fs::{self, File},
-    io::{self, Read},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     time::Instant,
 };
+
+use kit::durable;
 
 use super::{folder::Folder, git::GitDirectories, lock, stamp::Stamp, write::PreparedFile};
 use crate::model::numbers::{IssuedNumbers, NumbersByProject};
 
 const IN_GIT: &str = "madoguchi-todo";
 const IN_TODO: &str = ".numbers";
+/// How long the file may become before it is replaced by its last line: this many bytes, or this
+/// many times that line.
+const LONG: usize = 16 << 10;
+const MOST_LINES: usize = 4;
 
 /// The ledger file, and the project's key in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +48,9 @@ impl NumberLedger {
 
     /// Reads the project's ledger without a lock.
     pub fn look(&self) -> IssuedNumbers {
-        let text = fs::read_to_string(&self.file).unwrap_or_default();
-        read(&text).remove(&self.project).unwrap_or_default()
+        let bytes = fs::read(&self.file).unwrap_or_default();
+        let mut ledger = read(&String::from_utf8_lossy(&bytes));
+        ledger.remove(&self.project).unwrap_or_default()
     }
 
     /// Changes the project's ledger under a lock. `None` if another process
@@ -52,20 +63,41 @@ impl NumberLedger {
         let Some(mut file) = self.lock(until)? else {
             return Ok(None);
         };
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
         let mut ledger = read(&text);
         let given = ledger.entry(self.project.clone()).or_default();
         let before = given.clone();
         let result = change(given);
         if *given != before {
-            let text = serde_json::to_string(&ledger)?;
-            // Not synced, since the files contain all numbers in
-            // use.
-            let prepared = PreparedFile::new(&self.file, &text)?;
-            fs::rename(prepared.path(), &self.file)?;
+            self.write(&mut file, &text, &serde_json::to_string(&ledger)?)?;
         }
         Ok(Some(result))
+    }
+
+    /// Adds a line, which is not synced: the files contain all numbers in use.
+    fn write(&self, file: &mut File, before: &str, line: &str) -> io::Result<()> {
+        if before.len() + line.len() > LONG.max(MOST_LINES * line.len()) {
+            let mut prepared = PreparedFile::new(&self.file, &format!("{line}\n"))?;
+            prepared.sync()?;
+            fs::rename(prepared.path(), &self.file)?;
+            return durable::sync_name(&self.file);
+        }
+        // The last line may be cut off, after a crash or on a full disk.
+        let is_whole = before.is_empty() || before.ends_with('\n');
+        let start = if is_whole { "" } else { "\n" };
+        file.write_all(format!("{start}{line}\n").as_bytes())
+    }
+
+    /// Waits until every change so far is on the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        match File::open(&self.file) {
+            Ok(file) => file.sync_data()?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        durable::sync_name(&self.file)
     }
 
     /// Opens and locks the ledger. A change replaces the file, so after
@@ -90,10 +122,13 @@ impl NumberLedger {
     }
 }
 
-/// A ledger that does not parse counts as empty. Numbers in use are added
+/// The last line that parses; without one, nothing. Numbers in use are added
 /// whenever one is issued.
 fn read(text: &str) -> NumbersByProject {
-    serde_json::from_str(text).unwrap_or_default()
+    let mut lines = text.lines().rev();
+    lines
+        .find_map(|line| serde_json::from_str(line).ok())
+        .unwrap_or_default()
 }
 
 fn is_writable(directory: &Path) -> bool {

@@ -14,6 +14,7 @@ use crate::{
     errors,
     files::{
         self, Folder, Stamp, journal,
+        numbers::NumberLedger,
         replace::{FileVersion, Replacement, replace, restore},
         write::{PlaceOutcome, PreparedFile},
     },
@@ -52,6 +53,10 @@ impl Txn<'_> {
                 let failed = |error| errors::io(&Folder::shown(name), true, error);
                 prepared.sync().map_err(failed)?;
             }
+        }
+        if self.needs_ledger {
+            let synced = NumberLedger::of(&self.folder).sync();
+            synced.map_err(|error| errors::io("The ledger of numbers", true, error))?;
         }
         let journaled = needs_journal(&changed);
         if journaled {

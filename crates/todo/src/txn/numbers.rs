@@ -59,7 +59,8 @@ impl Txn<'_> {
     }
 
     /// Never issues the number of a deleted task again while others are free.
-    pub fn keep_number(&self, id: TaskId) -> Result<()> {
+    pub fn keep_number(&mut self, id: TaskId) -> Result<()> {
+        self.needs_ledger = true;
         self.change_ledger(|issued| issued.tasks.insert(id.0))
     }
 

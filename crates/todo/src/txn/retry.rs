@@ -32,7 +32,7 @@ impl Txn<'_> {
     }
 
     pub fn note_request(
-        &self,
+        &mut self,
         tool: &str,
         key: Option<&str>,
         title: &str,
@@ -42,6 +42,7 @@ impl Txn<'_> {
         let Some(key) = self.full_key(tool, key) else {
             return Ok(());
         };
+        self.needs_ledger = true;
         let request = Request {
             key,
             title: title.to_owned(),

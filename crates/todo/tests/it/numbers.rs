@@ -65,6 +65,40 @@ async fn numbers_are_not_reused_while_others_are_free() {
 }
 
 #[tokio::test]
+async fn a_ledger_that_is_cut_off_counts_up_to_its_last_whole_line() {
+    let project = TestProject::bare();
+    let keyed = json!({"title": "a", "idempotency_key": "k"});
+    assert_eq!(
+        project.ok("create_task", keyed.clone()).await["task_id"],
+        "T001"
+    );
+    assert_eq!(project.task("b").await, "T002");
+    project.delete("T002").await;
+    // What a power failure may leave of the next lines.
+    let mut ledger = fs::read(project.path(".numbers")).unwrap();
+    ledger.extend([0; 512]);
+    ledger.extend(b"\xe3\x81{\".\":{\"tasks\":\"1-");
+    fs::write(project.path(".numbers"), &ledger).unwrap();
+    assert_eq!(project.task("c").await, "T003");
+    assert_eq!(project.ok("create_task", keyed).await["task_id"], "T001");
+    project.delete("T003").await;
+    assert_eq!(project.task("d").await, "T004");
+}
+
+#[tokio::test]
+async fn the_ledger_does_not_grow_with_every_change() {
+    let project = TestProject::bare();
+    for number in 1..=300 {
+        let keyed = json!({"title": "a", "idempotency_key": format!("{number:0>64}")});
+        project.ok("create_task", keyed).await;
+        let length = fs::metadata(project.path(".numbers")).unwrap().len();
+        assert!(length < 300 << 10, "{length} bytes after {number} tasks");
+    }
+    project.delete("T300").await;
+    assert_eq!(project.task("b").await, "T301");
+}
+
+#[tokio::test]
 async fn a_refused_call_uses_no_number() {
     let project = TestProject::with("- [ ] a #T001\n");
     let fails = json!({"tool": "delete_task", "arguments": {"task_id": "T077"}});
