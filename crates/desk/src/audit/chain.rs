@@ -247,6 +247,25 @@ mod tests {
     }
 
     #[test]
+    fn a_count_of_reads_has_their_average_to_the_microsecond() {
+        let mut chain = Chain::after(NOTHING);
+        let reads = ReadCount {
+            caller: "local".into(),
+            caller_name: "local user".into(),
+            counter: "cinema",
+            tool: "get_movie_list",
+            count: 3,
+            first: 1_800_000_000_000,
+            last: 1_800_000_059_000,
+            ms: 10.0,
+        };
+        let line = chain.add_reads(&reads).unwrap();
+        let record = parse(&line.record).unwrap();
+        assert_eq!((record.count, record.ms), (Some(3), Some(3.333)));
+        assert_eq!(record.at_ms(), reads.last);
+    }
+
+    #[test]
     fn equal_arguments_have_different_commitments() {
         let mut chain = Chain::after(NOTHING);
         let [one, two] = [(); 2].map(|()| chain.add_entry(&call()).unwrap());

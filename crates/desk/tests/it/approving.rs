@@ -42,8 +42,10 @@ async fn an_approved_call_is_done_once_and_the_next_one_asks_again() {
     // The same question is not asked twice.
     visitor.asks("send", message("a")).await;
     assert_eq!(office.waiting().await.len(), 1);
+    assert_eq!(office.desk.approvals.count_waiting().await.unwrap(), 1);
     assert!(office.notes().await.is_empty());
     office.approve().await;
+    assert_eq!(office.desk.approvals.count_waiting().await.unwrap(), 0);
     visitor.ok("send", message("a")).await;
     assert_eq!(office.notes().await, ["Ann: a"]);
     visitor.asks("send", message("a")).await;

@@ -20,6 +20,9 @@ async fn a_change_with_unknown_arguments_is_refused() {
     assert_eq!(details["field"], "kee");
     assert_eq!(details["nearest"], "key");
     assert_eq!(details["known"], json!(["text", "key"]));
+    let refused = visitor.refused("notes.add", json!({ "text": "a", "colour": "red" }));
+    let next = refused.await.next.unwrap();
+    assert_eq!(next, "A note has no colour. Nothing was done.");
     let many = json!({ "text": "a", "1": 1, "2": 2, "3": 3, "4": 4, "5": 5, "6": 6, "7": 7 });
     let refused = visitor.refused("notes.add", many).await;
     let listed = "notes_add has no argument `1`, `2`, `3`, `4`, `5` and 2 more.";

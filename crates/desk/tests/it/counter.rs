@@ -15,7 +15,7 @@ use kit::{
     approval::{Card, CardLine, describe},
     context::{Change, ClientRequest},
     prompt::{self, Prompt},
-    tool::InnerCall,
+    tool::{InnerCall, UNKNOWN},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -193,6 +193,13 @@ const TOO_LONG: Rule = Rule {
     message: "A note has at most 20 characters.",
 };
 
+const NO_COLOUR: Rule = Rule {
+    field: "colour",
+    keyword: UNKNOWN,
+    code: "UNKNOWN_ARGUMENT",
+    message: "A note has no colour.",
+};
+
 /// Its own name is not one that clients accept.
 fn add(work: &Arc<Work>) -> Tool {
     let handler = Handler::transaction(work, |_, context, sql, add: Add| {
@@ -206,7 +213,7 @@ fn add(work: &Arc<Work>) -> Tool {
     Tool::new(definition("notes.add", Hints::ADDS, Effect::Write), handler)
         .aliases(&["notes_add"])
         .idempotency_key("key")
-        .rules(&[TOO_LONG])
+        .rules(&[TOO_LONG, NO_COLOUR])
         .personal(&["text"])
         .normalise(|_, arguments| {
             if let Some(text) = arguments.remove("note") {

@@ -11,6 +11,7 @@ use desk::{
     },
 };
 use kit::{Context, Error, Result, resource::Reference};
+use serde_json::Value;
 
 use crate::office::{Office, Visitor};
 
@@ -76,6 +77,9 @@ async fn a_resource_is_shown_to_callers_who_may_use_its_tools() {
     let refused = records.iter().filter(|it| it["outcome"] == "refused");
     let done = records.iter().filter(|it| it["outcome"] == "done");
     assert_eq!((refused.count(), done.count()), (6, 6), "{records:?}");
+    // What was read is in the trail as something personal.
+    let is_first = |it: &&Value| it["personal"].to_string().contains("office://notes/1");
+    assert_eq!(records.iter().filter(is_first).count(), 3, "{records:?}");
 }
 
 /// If the user is asked about a tool, only the tool itself shows its data.

@@ -1,6 +1,7 @@
 //! Reading, erasing, dropping and moving the trail, in files and in rows.
 
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -134,6 +135,23 @@ async fn pages_show_the_newest_first(office: Office) {
     }
     a_record_and_the_last_hour_are_found(&office).await;
     office.close().await;
+}
+
+/// Records of several processes arrive a little out of order, so the last minute is read again.
+/// Not in files: whether to read one is decided by the system's clock.
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn new_records_in_rows_are_found_once() {
+    let office = Office::on(testing::postgres().await, |_| {}).await;
+    let office = office.busy().await;
+    let look = |store: &dyn AuditStore| {
+        let mut seen = HashSet::new();
+        let from = NOW + MINUTE + MINUTE / 2;
+        let new = audit::find_new(store, &Filter::default(), &mut seen, from)?;
+        let again = audit::find_new(store, &Filter::default(), &mut seen, from)?;
+        Ok((new.len(), again.len(), seen.len()))
+    };
+    assert_eq!(office.on_trail(look).await, (3, 0, 3));
 }
 
 async fn a_record_and_the_last_hour_are_found(office: &Office) {
@@ -307,4 +325,16 @@ async fn a_call_without_a_record_is_recovered_from_its_row() {
     let lost = found.iter().find(|it| it.json["call"] == "lost").unwrap();
     assert_eq!(lost.json["tool"], "notes.add");
     assert_eq!(lost.json["recovered"], true);
+    // It was not dead, only slow: it notices, and goes on in a new segment.
+    let late = json!({ "text": "late" });
+    office.anonymous().ok("notes.add", late.clone()).await;
+    let all = Filter {
+        personal: true,
+        ..Filter::default()
+    };
+    let last = office.on_trail(move |store| audit::find(store, &all, Some(1), UNWATCHED));
+    let last = last.await.pop().unwrap();
+    assert_eq!(last.json["personal"], late);
+    assert!(found.iter().all(|it| it.segment != last.segment));
+    office.verified().await;
 }

@@ -166,3 +166,43 @@ impl SegmentWriter for FileSegmentWriter {
         sealed
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn line(seq: u64) -> RecordLine {
+        RecordLine {
+            seq,
+            at: 0,
+            call: None,
+            caller: None,
+            record: format!("{{\"record\":{seq}}}"),
+            arguments: Some(format!("{{\"arguments\":{seq}}}")),
+        }
+    }
+
+    /// Nothing of a batch that did not fit stays, and nothing before it is lost.
+    #[test]
+    fn a_batch_that_does_not_fit_on_the_disk_leaves_no_trace() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::new(place.path());
+        let path = directory.chain("a");
+        let begin = format!("{}\n", line(1).record);
+        fs::write(&path, &begin).unwrap();
+        let open = || File::options().append(true).open(&path).unwrap();
+        let length = begin.len() as u64;
+        let mut writer = FileSegmentWriter::new(directory.clone(), "a", open(), length, &line(1));
+        writer.append(&[line(2)], true).unwrap();
+        let both = || [&path, &directory.arguments("a")].map(|it| fs::read_to_string(it).unwrap());
+        let before = both();
+        writer.file = File::options().write(true).open("/dev/full").unwrap();
+        assert!(writer.append(&[line(3)], true).is_err());
+        assert_eq!(both(), before);
+        writer.file = open();
+        writer.append(&[line(3)], true).unwrap();
+        let [records, arguments] = before;
+        assert_eq!(both()[0], format!("{records}{}\n", line(3).record));
+        assert_eq!(both()[1], format!("{arguments}{{\"arguments\":3}}\n"));
+    }
+}

@@ -141,3 +141,18 @@ fn digests(row: &StoredKey, known: &[KeyDigest]) -> Vec<KeyDigest> {
     }
     digests
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_rows_do_not_replace_newer_ones() {
+        let keys = StoredKeys::default();
+        assert_eq!(keys.version(), None);
+        for (version, then) in [(3, 3), (2, 3), (4, 4)] {
+            keys.replace(version, Vec::new());
+            assert_eq!(keys.version(), Some(then));
+        }
+    }
+}
