@@ -14,7 +14,12 @@ as_user() { runuser -u user -- env HOME=/home/user "$@"; }
 client() { as_user /opt/client/bin/python /test/client.py "$@"; }
 ok() { passed=$((passed + 1)); echo "ok: $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
-package() { ls /packages/$1; }
+# The package of this machine's processor, or the one for all.
+package() { ls /packages/$1 | grep -vE "$other_processor"; }
+case $(uname -m) in
+    aarch64) other_processor='linux-x64|x86_64|amd64' ;;
+    *) other_processor='linux-arm64|aarch64|_arm64' ;;
+esac
 task='{"title": "Buy milk"}'
 
 check_neither_rust_nor_sources() {
