@@ -30,7 +30,7 @@ def arguments():
     parser.add_argument("--kills", action="store_true", help="kills instead of power failures")
     parser.add_argument("--prove", action="store_true", help="leaves out each sync in turn")
     parser.add_argument("--only", default="", help="prove: only sites with this in their name")
-    parser.add_argument("--tries", type=int, default=12, help="prove: crashes for each sync (24)")
+    parser.add_argument("--tries", type=int, default=12, help="prove: crashes of each run for each sync (12)")
     parser.add_argument("--seed", default=str(random.randrange(10**6)))
     parser.add_argument("--keep", help="a folder for the disks on which something is wrong")
     options = parser.parse_args()
@@ -69,6 +69,7 @@ def campaign(options, folder, library, names):
     workers = team(options.seed)
     (folder / "disk" / "home").mkdir(parents=True)
     (folder / "disk" / "project").mkdir()
+    (folder / "disk" / "copies").mkdir()
     problems, runs = [], []
     for number in range(options.runs):
         run = Run(options.program, folder, number, library)
