@@ -226,6 +226,13 @@ mod tests {
     }
 
     #[test]
+    fn a_card_has_the_time_of_the_cinema_in_full() {
+        let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
+        let starts = on_card(1_794_805_500_000, &tokyo, Language::Japanese);
+        assert_eq!(starts, "2026年11月16日(月) 14:05 (Asia/Tokyo, UTC+09:00)");
+    }
+
+    #[test]
     fn dates_as_people_write_them() {
         for text in [
             "2026-11-05",

@@ -251,6 +251,22 @@ mod tests {
         CartPlan::parse(&json!({ "items": items }))
     }
 
+    #[test]
+    fn a_changed_cart_has_a_limit_of_lines_too() {
+        let item = |number: usize| PlanItem {
+            product_id: number as i64,
+            quantity: 1,
+        };
+        let changed = |lines: usize| {
+            let quantities = NewQuantities((0..lines).map(item).collect());
+            CartPlan::changed(&[], &quantities)
+        };
+        assert_eq!(changed(MAX_ITEMS).unwrap().wanted().len(), MAX_ITEMS);
+        let refused = changed(MAX_ITEMS + 1).unwrap_err();
+        assert_eq!(refused.code, errors::too_many_items(0, 0).code);
+        assert_eq!(changed(0).unwrap_err().code, errors::nothing_left().code);
+    }
+
     fn wanted(items: Value) -> Vec<(i64, i64)> {
         plan(items)
             .unwrap()
