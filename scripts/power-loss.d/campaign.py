@@ -141,7 +141,7 @@ def check(program, folder, workers, moment):
                 found = worker.check(desk, entries)
                 if isinstance(worker, Auditor):
                     found = worker.check_trail(desk, entries, moment)
-            except (Nothing, Refused, OSError, TimeoutError, KeyError) as problem:
+            except (Nothing, Refused, OSError, TimeoutError, KeyError, ValueError) as problem:
                 found = [f"{type(problem).__name__}: {problem}"]
             wrong += [f"{worker.name}: {one}" for one in found]
     finally:

@@ -413,6 +413,11 @@ pub fn read_only(file: &str) -> Error {
 }
 
 /// An error of the operating system, without its paths.
+/// About the ledger of numbers.
+pub fn ledger(writing: bool, cause: io::Error) -> Error {
+    io("The ledger of numbers", writing, cause)
+}
+
 pub fn io(file: &str, writing: bool, cause: io::Error) -> Error {
     let (code, what) = match cause.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

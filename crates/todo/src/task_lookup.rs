@@ -27,7 +27,7 @@ impl<'b> PromisedIds<'b> {
         }
         let live = live(board);
         let ledger = NumberLedger::of(folder);
-        let mut given = ledger.look();
+        let mut given = ledger.look().unwrap_or_default();
         let holds = |given: &IssuedNumbers, key: &str| {
             let promised = given.promised.get(key).copied();
             promised.filter(|number| !live.contains(*number))
@@ -44,7 +44,8 @@ impl<'b> PromisedIds<'b> {
                 }
                 now.clone()
             });
-            if let Ok(Some(now)) = promised {
+            // Nothing else knows which item the number is promised to.
+            if let Ok(Some(now)) = promised.and_then(|now| ledger.sync().map(|()| now)) {
                 given = now;
             }
         }
@@ -74,7 +75,7 @@ pub fn find<'b>(folder: &Folder, board: &'b Board, field: &str, id: TaskId) -> R
     }
     let items = board.keys_without_id();
     if !items.is_empty() {
-        let given = NumberLedger::of(folder).look();
+        let given = NumberLedger::of(folder).look().unwrap_or_default();
         let found = items
             .into_iter()
             .find(|(key, _)| given.promised.get(key) == Some(&id.0));

@@ -58,8 +58,8 @@ pub struct Txn<'a> {
     earlier_change: Option<String>,
     warnings: Vec<Warning>,
     issued: &'a mut ReservedNumbers,
-    /// Whether the ledger has something that the files do not: the number of a deleted task, or
-    /// an idempotency key.
+    /// Whether this change puts something into the ledger that the files do not have: the number
+    /// of a deleted task, or an idempotency key.
     needs_ledger: bool,
 }
 

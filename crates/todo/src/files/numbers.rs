@@ -6,7 +6,7 @@
 //! replaced file could when the power fails.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Read, Write},
     path::{Path, PathBuf},
     time::Instant,
@@ -14,7 +14,7 @@ use std::{
 
 use kit::durable;
 
-use super::{folder::Folder, git::GitDirectories, lock, stamp::Stamp, write::PreparedFile};
+use super::{folder::Folder, git::GitDirectories, lock, stamp::Stamp};
 use crate::model::numbers::{IssuedNumbers, NumbersByProject};
 
 const IN_GIT: &str = "madoguchi-todo";
@@ -47,10 +47,17 @@ impl NumberLedger {
     }
 
     /// Reads the project's ledger without a lock.
-    pub fn look(&self) -> IssuedNumbers {
-        let bytes = fs::read(&self.file).unwrap_or_default();
+    pub fn look(&self) -> io::Result<IssuedNumbers> {
+        let mut bytes = Vec::new();
+        match open(&self.file, File::options().read(true)) {
+            Ok(mut file) => file.read_to_end(&mut bytes)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            // The next change replaces it.
+            Err(_) if is_link(&self.file) => 0,
+            Err(error) => return Err(error),
+        };
         let mut ledger = read(&String::from_utf8_lossy(&bytes));
-        ledger.remove(&self.project).unwrap_or_default()
+        Ok(ledger.remove(&self.project).unwrap_or_default())
     }
 
     /// Changes the project's ledger under a lock. `None` if another process
@@ -76,13 +83,11 @@ impl NumberLedger {
         Ok(Some(result))
     }
 
-    /// Adds a line, which is not synced: the files contain all numbers in use.
+    /// Adds a line. Whoever promises what only the ledger has calls `sync` later.
     fn write(&self, file: &mut File, before: &str, line: &str) -> io::Result<()> {
-        if before.len() + line.len() > LONG.max(MOST_LINES * line.len()) {
-            let mut prepared = PreparedFile::new(&self.file, &format!("{line}\n"))?;
-            prepared.sync()?;
-            fs::rename(prepared.path(), &self.file)?;
-            return durable::sync_name(&self.file);
+        let length = before.len() + line.len();
+        if length > LONG.max(MOST_LINES * line.len()) || has_other_names(file)? {
+            return self.replace(file, line);
         }
         // The last line may be cut off, after a crash or on a full disk.
         let is_whole = before.is_empty() || before.ends_with('\n');
@@ -90,9 +95,28 @@ impl NumberLedger {
         file.write_all(format!("{start}{line}\n").as_bytes())
     }
 
+    /// Puts a file with this line in the place of the old one, which is locked.
+    fn replace(&self, old: &File, line: &str) -> io::Result<()> {
+        let mut name = self.file.clone().into_os_string();
+        name.push(".new");
+        let new = PathBuf::from(name);
+        // From a process that was killed.
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::create_new(&new)?;
+        file.set_permissions(old.metadata()?.permissions())?;
+        file.write_all(format!("{line}\n").as_bytes())?;
+        file.sync_data()?;
+        fs::rename(&new, &self.file)?;
+        durable::sync_name(&self.file)
+    }
+
     /// Waits until every change so far is on the disk.
     pub fn sync(&self) -> io::Result<()> {
-        match File::open(&self.file) {
+        // To append, since not every system syncs what was opened to read.
+        match open(&self.file, File::options().append(true)) {
             Ok(file) => file.sync_data()?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
@@ -100,26 +124,50 @@ impl NumberLedger {
         durable::sync_name(&self.file)
     }
 
-    /// Opens and locks the ledger. A change replaces the file, so after
+    /// Opens and locks the ledger. A change may replace the file, so after
     /// waiting it must be checked that the locked file is still the current
     /// one.
     fn lock(&self, until: Instant) -> io::Result<Option<File>> {
         loop {
-            let file = File::options()
-                .read(true)
-                .append(true)
-                .create(true)
-                .open(&self.file)?;
+            if is_link(&self.file) {
+                fs::remove_file(&self.file)?;
+            }
+            let mut options = File::options();
+            let file = open(&self.file, options.read(true).append(true).create(true))?;
             if !lock::wait(&file, until)? {
                 return Ok(None);
             }
             let held = Stamp::of(&file.metadata()?);
-            match fs::metadata(&self.file) {
+            match fs::symlink_metadata(&self.file) {
                 Ok(now) if Stamp::of(&now).file == held.file => return Ok(Some(file)),
                 _ => {}
             }
         }
     }
+}
+
+/// Opens a file, but nothing else: a link may lead out of the project, and a pipe would be waited
+/// for.
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file")),
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// Whether a copy of the directory shares the file.
+fn has_other_names(file: &File) -> io::Result<bool> {
+    #[cfg(unix)]
+    return Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) > 1);
+    #[cfg(not(unix))]
+    Ok(false)
 }
 
 /// The last line that parses; without one, nothing. Numbers in use are added
@@ -133,9 +181,9 @@ fn read(text: &str) -> NumbersByProject {
 
 fn is_writable(directory: &Path) -> bool {
     fs::metadata(directory).is_ok_and(|metadata| !metadata.permissions().readonly())
-        && File::options()
-            .append(true)
-            .create(true)
-            .open(directory.join(IN_GIT))
-            .is_ok()
+        && open(
+            &directory.join(IN_GIT),
+            File::options().append(true).create(true),
+        )
+        .is_ok()
 }

@@ -139,10 +139,6 @@ impl PreparedFile {
         Ok(PlaceOutcome::Done { stamp, old: None })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.temporary
-    }
-
     pub fn stamp(&self) -> io::Result<Stamp> {
         Ok(Stamp::of(&fs::metadata(&self.temporary)?))
     }

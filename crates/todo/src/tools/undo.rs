@@ -142,7 +142,9 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Chan
         }
         let before = txn.board()?;
         let files = txn.revert(&id, &done)?;
-        check_tasks(&before, &*txn.board()?)?;
+        for deleted in check_tasks(&before, &*txn.board()?)? {
+            txn.keep_number(deleted)?;
+        }
         Ok(Output {
             files,
             diff: diff(&done),
@@ -157,9 +159,9 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Chan
     Ok(written.into())
 }
 
-/// An error if tasks wait for one that the undo deletes, or if a restored task's id
-/// was given to another one.
-fn check_tasks(before: &Board, after: &Board) -> Result<()> {
+/// The tasks that the undo deletes. An error if others wait for one of them, or if a restored
+/// task's id was given to another one.
+fn check_tasks(before: &Board, after: &Board) -> Result<Vec<TaskId>> {
     let ids = |board: &Board| -> Vec<TaskId> {
         let ids = board.tasks.iter().filter_map(|task| task.id);
         ids.collect()
@@ -171,7 +173,7 @@ fn check_tasks(before: &Board, after: &Board) -> Result<()> {
     let mut new = new.into_iter();
     match new.find(|id| is_double(after, *id) && !is_double(before, *id)) {
         Some(id) => Err(errors::id_taken(id)),
-        None => Ok(()),
+        None => Ok(deleted),
     }
 }
 

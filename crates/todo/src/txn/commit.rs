@@ -33,7 +33,13 @@ impl Txn<'_> {
                 base != staged.now.as_ref()
             })
             .collect();
+        let sync_ledger = |needs_ledger: bool| match needs_ledger {
+            true => NumberLedger::of(&self.folder).sync(),
+            false => Ok(()),
+        };
+        let ledger_failed = |error| errors::ledger(true, error);
         if changed.is_empty() {
+            sync_ledger(self.needs_ledger).map_err(ledger_failed)?;
             return Ok(CommitOutcome::Committed(Vec::new()));
         }
         // New files go first, since nothing refers to them yet. The
@@ -54,10 +60,7 @@ impl Txn<'_> {
                 prepared.sync().map_err(failed)?;
             }
         }
-        if self.needs_ledger {
-            let synced = NumberLedger::of(&self.folder).sync();
-            synced.map_err(|error| errors::io("The ledger of numbers", true, error))?;
-        }
+        sync_ledger(self.needs_ledger).map_err(ledger_failed)?;
         let journaled = needs_journal(&changed);
         if journaled {
             let written: Vec<journal::Step> = changed
@@ -71,6 +74,7 @@ impl Txn<'_> {
             journal::write(&self.folder, &written)
                 .map_err(|error| errors::io(".todo", true, error))?;
         }
+        self.issued.are_placed = true;
         let result = place_all(
             self.state,
             &self.folder,
@@ -82,7 +86,10 @@ impl Txn<'_> {
             journal::remove(&self.folder).map_err(|error| errors::io(".todo", true, error))?;
         }
         match result? {
-            false => Ok(CommitOutcome::Again),
+            false => {
+                self.issued.are_placed = false;
+                Ok(CommitOutcome::Again)
+            }
             true => {
                 let changes = changed
                     .into_iter()

@@ -70,7 +70,7 @@ impl Txn<'_> {
     ) -> Result<T> {
         NumberLedger::of(&self.folder)
             .change(Instant::now() + PATIENCE, change)
-            .map_err(|error| errors::io("The ledger of numbers", true, error))?
+            .map_err(|error| errors::ledger(true, error))?
             .ok_or_else(|| errors::busy("the ledger of numbers"))
     }
 }

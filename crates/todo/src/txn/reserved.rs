@@ -12,6 +12,8 @@ use crate::{
 pub(super) struct ReservedNumbers {
     pub tasks: Reserved,
     pub adrs: Reserved,
+    /// Whether files with these numbers may be in place, also after an error.
+    pub are_placed: bool,
 }
 
 #[derive(Default)]
@@ -28,10 +30,11 @@ impl ReservedNumbers {
 
     /// Takes the numbers of a refused change back.
     pub fn withdraw(&self, folder: &Folder, change_id: &str) {
-        if self.tasks.numbers.is_empty() && self.adrs.numbers.is_empty() {
+        if self.are_placed || (self.tasks.numbers.is_empty() && self.adrs.numbers.is_empty()) {
             return;
         }
-        let changed = NumberLedger::of(folder).change(Instant::now() + PATIENCE, |issued| {
+        let ledger = NumberLedger::of(folder);
+        let changed = ledger.change(Instant::now() + PATIENCE, |issued| {
             issued.tasks.withdraw(&self.tasks.numbers);
             issued.adrs.withdraw(&self.adrs.numbers);
             let is_other = |change: &Option<String>| change.as_deref() != Some(change_id);
@@ -39,7 +42,8 @@ impl ReservedNumbers {
                 .requests
                 .retain(|request| is_other(&request.change_id));
         });
-        if let Err(error) = changed {
+        // The key may be on the disk already, and the number is free for others.
+        if let Err(error) = changed.and_then(|_| ledger.sync()) {
             tracing::info!(%error, "the numbers of a refused call stay unused");
         }
     }

@@ -19,7 +19,9 @@ impl Txn<'_> {
         let Some(key) = self.full_key(tool, key) else {
             return Ok(None);
         };
-        let given = NumberLedger::of(&self.folder).look();
+        let given = NumberLedger::of(&self.folder)
+            .look()
+            .map_err(|error| errors::ledger(false, error))?;
         let earlier = given.requests.into_iter().find(|other| other.key == key);
         if earlier
             .as_ref()

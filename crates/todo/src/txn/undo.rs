@@ -50,7 +50,7 @@ impl Txn<'_> {
     /// Undoes a change. Later changes stay; changes of the same lines are a
     /// conflict.
     pub fn revert(&mut self, id: &str, done: &RecordedChange) -> Result<Vec<String>, Error> {
-        // Of tasks that it deletes, the ledger alone has the numbers.
+        // Of what it deletes, the ledger alone has the numbers.
         self.needs_ledger = true;
         let mut names = Vec::new();
         for step in &done.steps {

@@ -85,6 +85,65 @@ async fn a_ledger_that_is_cut_off_counts_up_to_its_last_whole_line() {
     assert_eq!(project.task("d").await, "T004");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_written_through_a_link_in_place_of_the_ledger() {
+    let project = TestProject::bare();
+    assert_eq!(project.task("a").await, "T001");
+    let elsewhere = TempDir::new().unwrap();
+    let theirs = elsewhere.path().join("theirs");
+    fs::write(&theirs, "theirs\n").unwrap();
+    fs::remove_file(project.path(".numbers")).unwrap();
+    std::os::unix::fs::symlink(&theirs, project.path(".numbers")).unwrap();
+    assert_eq!(project.task("b").await, "T002");
+    assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs\n");
+    let ledger = fs::symlink_metadata(project.path(".numbers")).unwrap();
+    assert!(ledger.is_file());
+    // Nor is one created where a link leads to nothing.
+    fs::remove_file(project.path(".numbers")).unwrap();
+    let nothing = elsewhere.path().join("nothing");
+    std::os::unix::fs::symlink(&nothing, project.path(".numbers")).unwrap();
+    assert_eq!(project.task("c").await, "T003");
+    assert!(!nothing.exists());
+    // A copy of the project that shares its files keeps its own.
+    let copy = elsewhere.path().join("copy");
+    fs::hard_link(project.path(".numbers"), &copy).unwrap();
+    let before = fs::read(&copy).unwrap();
+    assert_eq!(project.task("d").await, "T004");
+    assert_eq!(fs::read(&copy).unwrap(), before);
+}
+
+#[tokio::test]
+async fn the_number_of_an_undone_task_is_not_issued_again_though_the_ledger_was_lost() {
+    let project = TestProject::bare();
+    assert_eq!(project.task("a").await, "T001");
+    let made = project.ok("create_task", json!({"title": "b"})).await;
+    fs::remove_file(project.path(".numbers")).unwrap();
+    let undo = json!({"change_id": made["change_id"]});
+    project.ok("undo", undo).await;
+    assert_eq!(project.task("c").await, "T003");
+}
+
+/// A key that can't be looked up may have been used.
+#[tokio::test]
+async fn nothing_is_created_under_a_key_while_the_ledger_cannot_be_read() {
+    let project = TestProject::bare();
+    let keyed = json!({"title": "a", "idempotency_key": "k"});
+    assert_eq!(
+        project.ok("create_task", keyed.clone()).await["task_id"],
+        "T001"
+    );
+    let ledger = fs::read(project.path(".numbers")).unwrap();
+    fs::remove_file(project.path(".numbers")).unwrap();
+    fs::create_dir(project.path(".numbers")).unwrap();
+    let code = project.code("create_task", keyed.clone()).await;
+    assert_eq!(code, "FILE_READ_ERROR");
+    fs::remove_dir(project.path(".numbers")).unwrap();
+    fs::write(project.path(".numbers"), ledger).unwrap();
+    assert_eq!(project.ok("create_task", keyed).await["task_id"], "T001");
+    assert_eq!(project.list().await["tasks"].as_array().unwrap().len(), 1);
+}
+
 #[tokio::test]
 async fn the_ledger_does_not_grow_with_every_change() {
     let project = TestProject::bare();
