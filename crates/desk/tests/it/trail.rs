@@ -326,6 +326,7 @@ async fn a_call_without_a_record_is_recovered_from_its_row() {
     assert_eq!(lost.json["tool"], "notes.add");
     assert_eq!(lost.json["recovered"], true);
     // It was not dead, only slow: it notices, and goes on in a new segment.
+    office.pass(MINUTE);
     let late = json!({ "text": "late" });
     office.anonymous().ok("notes.add", late.clone()).await;
     let all = Filter {
