@@ -262,6 +262,10 @@ mod tests {
         let line = chain.add_reads(&reads).unwrap();
         let record = parse(&line.record).unwrap();
         assert_eq!((record.count, record.ms), (Some(3), Some(3.333)));
+        let who = (record.caller.as_deref(), record.caller_name.as_deref());
+        assert_eq!(who, (Some("local"), Some("local user")));
+        let what = (record.counter.as_deref(), record.tool.as_deref());
+        assert_eq!(what, (Some("cinema"), Some("get_movie_list")));
         assert_eq!(record.at_ms(), reads.last);
     }
 

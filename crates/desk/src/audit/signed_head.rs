@@ -57,7 +57,11 @@ impl HeadKey {
             typ: KIND.into(),
             kid: self.public().id(),
         };
-        let mut text = encoded(&header)?;
+        self.sign_as(&header, head)
+    }
+
+    fn sign_as(&self, header: &Header, head: TrailHead) -> Result<StoredHead> {
+        let mut text = encoded(header)?;
         text.push('.');
         text.push_str(&encoded(&head)?);
         let signature = self.0.sign(text.as_bytes());
@@ -219,6 +223,22 @@ mod tests {
         let at = of_others.rfind('.').unwrap();
         forged.signature = Some(format!("{}{}", &text[..last], &of_others[at..]));
         assert!(said(&forged, &public).contains("its signature is wrong"));
+    }
+
+    /// What the key signs for another purpose, or in another way, is no signed head.
+    #[test]
+    fn a_signature_of_another_kind_is_refused() {
+        let key = HeadKey::of(&Secret::random()).unwrap();
+        for (alg, typ) in [("EdDSA", "JWT"), ("none", KIND)] {
+            let header = Header {
+                alg: alg.into(),
+                typ: typ.into(),
+                kid: key.public().id(),
+            };
+            let signed = key.sign_as(&header, head()).unwrap();
+            let refused = key.public().check(&signed).unwrap_err().text();
+            assert!(refused.contains("can't be read"), "{alg} {typ}: {refused}");
+        }
     }
 
     #[test]

@@ -107,6 +107,22 @@ async fn data_that_needs_approval_or_is_denied_is_not_shown_as_a_resource() {
 }
 
 #[tokio::test]
+async fn a_view_is_for_callers_who_may_use_one_of_its_tools() {
+    let office = Office::open(|settings| {
+        let policies = &mut settings.approval.tools;
+        policies.insert("office.look".into(), Policy::Ask);
+    });
+    let office = office.await;
+    let looks = office.with_key(scoped("looks", &["look"])).await;
+    let adds = office.with_key(scoped("adds", &["notes.add"])).await;
+    let view = ["ui://madoguchi/approval".to_owned()];
+    for (visitor, expected) in [(looks, "5"), (adds, "FORBIDDEN")] {
+        let seen = read(&office, &visitor, ReadTarget::Resources(&view)).await;
+        assert_eq!(code(seen), expected);
+    }
+}
+
+#[tokio::test]
 async fn completions_are_for_callers_who_may_see_the_list() {
     let office = Office::open(|_| {}).await;
     let looks = office.with_key(scoped("looks", &["look"])).await;

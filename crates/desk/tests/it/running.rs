@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use desk::approvals::Status;
+use desk::{approvals::Status, settings::Policy};
 use kit::{Reply, context::Change};
 use serde_json::json;
 
@@ -156,6 +156,21 @@ async fn an_answer_that_was_not_delivered_goes_to_the_identical_call() {
     let kept = office.desk.approvals.get(&approval.id).await.unwrap();
     assert_eq!(kept.status, Status::Used);
     assert_eq!(kept.delivered_at, Some(now));
+}
+
+/// It may have taken effect, so its time-out is not repeated as if it were an answer.
+#[tokio::test]
+async fn an_approval_whose_work_took_too_long_is_not_used_again() {
+    let ask = ("office.slow_write".to_owned(), Policy::Ask);
+    let office = Office::open(|settings| settings.approval.tools.extend([ask])).await;
+    let visitor = office.anonymous();
+    let number = json!({ "n": 1 });
+    visitor.asks("slow_write", number.clone()).await;
+    office.approve().await;
+    let late = visitor.code("slow_write", number.clone()).await;
+    assert_eq!(late, "TIMEOUT");
+    let unknown = visitor.code("slow_write", number).await;
+    assert_eq!(unknown, "OUTCOME_UNKNOWN");
 }
 
 /// Another process may still be at work, or died.

@@ -253,6 +253,27 @@ async fn erased_and_dropped_records_in_rows_leave_a_whole_trail() {
 
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
+async fn the_oldest_rows_of_a_trail_that_is_too_large_are_dropped() {
+    let office = Office::on(testing::postgres().await, |_| {}).await;
+    let office = office.busy().await;
+    let excess = |limit| move |store: &dyn AuditStore| audit::drop_excess(store, limit, NOW);
+    assert_eq!(office.on_trail(excess(1)).await, 0, "its segment is open");
+    office.desk.finish().await;
+    office.desk.audit.close().await;
+    let whole = |store: &dyn AuditStore| {
+        let sizes = store.sizes()?;
+        assert_eq!(sizes.keys().cloned().collect::<Vec<_>>(), store.segments()?);
+        Ok(sizes.values().sum::<u64>())
+    };
+    let bytes = office.on_trail(whole).await;
+    assert_eq!(office.on_trail(excess(bytes)).await, 0);
+    assert_eq!(office.on_trail(excess(bytes - 1)).await, 1);
+    assert_eq!(office.verified().await.dropped, 1);
+    assert_eq!(office.on_trail(whole).await, 0);
+}
+
+#[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn rows_are_written_to_files_and_back() {
     let office = Office::on(testing::postgres().await, |_| {}).await;
     let office = office.busy().await;
@@ -282,6 +303,7 @@ async fn a_call_without_a_record_is_recovered_from_its_row() {
     let office = Office::on(testing::postgres().await, |_| {}).await;
     let office = office.busy().await;
     let process = office.desk.process.clone();
+    let expired = office.store.clock().now().as_millisecond() - 1;
     let die = move |sql: &mut dyn Sql| {
         sql.execute(
             "INSERT INTO desk_writes
@@ -290,7 +312,10 @@ async fn a_call_without_a_record_is_recovered_from_its_row() {
             &[NOW.into(), (&process).into()],
         )?;
         // Of somebody else, so that it is not renewed.
-        sql.execute("UPDATE leases SET expires_at = 0, holder = 'dead'", &[])
+        sql.execute(
+            "UPDATE leases SET expires_at = $1, holder = 'dead'",
+            &[expired.into()],
+        )
     };
     // As another process has it.
     let recover = async || {
