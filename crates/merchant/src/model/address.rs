@@ -334,4 +334,19 @@ mod tests {
             assert_eq!(refused.details.unwrap()["field"], field, "{address}");
         }
     }
+
+    #[test]
+    fn a_refused_address_says_what_is_wrong() {
+        let long = "x".repeat(MAX_TEXT + 1);
+        for (city, what) in [
+            (json!(1), "shipping_address.city is not text.".to_owned()),
+            (
+                json!(long),
+                format!("shipping_address.city is longer than {MAX_TEXT} characters."),
+            ),
+        ] {
+            let refused = Address::parse(&json!({ "city": city })).unwrap_err();
+            assert_eq!(refused.message, what);
+        }
+    }
 }

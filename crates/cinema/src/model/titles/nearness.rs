@@ -131,4 +131,15 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_letter_is_shared_as_often_as_both_have_it() {
+        let mut shared = SharedLetters::new(&['a', 'a', 'b']);
+        "aaac".chars().for_each(|letter| shared.add(letter));
+        assert_eq!(shared.count, 2);
+        for left in [2, 1, 0] {
+            shared.remove('a');
+            assert_eq!(shared.count, left);
+        }
+    }
 }
