@@ -260,6 +260,11 @@ mod tests {
     }
 
     #[test]
+    fn without_a_client_nobody_is_asked_in_a_repeated_call() {
+        assert!(!NoClient.is_stateless());
+    }
+
+    #[test]
     fn words_count_from_when_the_user_was_asked() {
         let mut context = context();
         assert_eq!(context.asked_at(), Timestamp::UNIX_EPOCH);

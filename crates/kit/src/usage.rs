@@ -208,3 +208,39 @@ pub fn purge(sql: &mut dyn Sql, now: i64) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_left_for_what_others_have_not_committed_yet() {
+        let bound = Bound {
+            subject: "notes",
+            kept_ms: HOUR_MS,
+            items: 1000,
+        };
+        let allows = |items, bytes, unseen| {
+            let free_at = 0;
+            let sums = Sums {
+                items,
+                bytes,
+                free_at,
+            };
+            bound.allows(&sums, unseen)
+        };
+        let (most, unseen) = (1000 * 4096, 32 * 16 * 1024);
+        for (items, bytes, all_seen, some_unseen) in [
+            (0, 0, true, true),
+            (1000 - 32, most - unseen, true, true),
+            (1000 - 31, 0, true, false),
+            (0, most - unseen + 1, true, false),
+            (1000, most, true, false),
+            (1001, 0, false, false),
+            (0, most + 1, false, false),
+        ] {
+            assert_eq!(allows(items, bytes, 0), all_seen, "{items} {bytes}");
+            assert_eq!(allows(items, bytes, 1), some_unseen, "{items} {bytes}");
+        }
+    }
+}

@@ -72,7 +72,7 @@ pub fn rooms_moved() -> Error {
 }
 
 /// Why a path was not opened.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     Symlink,
     /// A pipe, a device, a directory.

@@ -403,4 +403,18 @@ mod tests {
         write(r#"{"rooms":{}     }"#, written + Duration::from_secs(1));
         assert!(!is_damaged());
     }
+
+    #[test]
+    fn a_damaged_file_may_still_be_being_written_and_is_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("rooms.json");
+        fs::write(&path, r#"{"rooms":"#).unwrap();
+        let written = fs::metadata(&path).unwrap().modified().unwrap();
+        let file = Cached::<Registry>::new("rooms.json");
+        assert!(matches!(
+            file.state(directory.path()).unwrap(),
+            State::Damaged
+        ));
+        assert!(written.elapsed().unwrap() >= BEING_WRITTEN);
+    }
 }

@@ -230,3 +230,26 @@ fn inode(metadata: &Metadata) -> u64 {
     let since = created.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_nanos() as u64)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Opening a directory fails only for somebody who wants to write.
+    #[test]
+    fn what_is_no_file_is_refused_as_such() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+        for (path, expected) in [
+            (directory.path(), Obstacle::NotAFile),
+            (&*link, Obstacle::Symlink),
+        ] {
+            for writes in [false, true] {
+                let refused = open(path, OpenOptions::new().read(true).write(writes));
+                let refused = Obstacle::behind(&refused.unwrap_err());
+                assert_eq!(refused, Some(expected), "{}", path.display());
+            }
+        }
+    }
+}

@@ -266,4 +266,18 @@ mod tests {
         };
         assert_eq!(error.code, errors::STORAGE_ERROR);
     }
+
+    /// Directories can't be linked, as nothing can on some file systems.
+    #[test]
+    fn without_hard_links_a_lock_is_created_instead() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        let file = tempfile::tempfile().unwrap();
+        let gone = directory.path().join("gone");
+        assert!(link(&gone, &file, &path).is_err());
+        assert!(link(directory.path(), &file, &path).unwrap().is_some());
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, std::process::id().to_string());
+        assert!(link(directory.path(), &file, &path).unwrap().is_none());
+    }
 }
