@@ -5,11 +5,17 @@ use std::{
     time::Duration,
 };
 
-use desk::{approvals::Decision, keys::NewKey, settings::Policy};
+use desk::{
+    approvals::{ApprovalQuestion, Decision, LONGEST_QUESTION},
+    keys::NewKey,
+    settings::Policy,
+};
+use kit::{Caller, approval::Card};
 use serde_json::{Value, json};
 
 use crate::{
     client::Asked,
+    counter::NAME,
     office::{Office, TEN_MINUTES},
 };
 
@@ -218,6 +224,27 @@ async fn a_caller_can_have_only_so_many_questions_waiting() {
     let other = office.local_user().code("send", message("x")).await;
     assert_eq!(other, "APPROVAL_REQUIRED");
     assert_eq!(office.waiting().await.len(), 51);
+}
+
+#[tokio::test]
+async fn a_question_that_is_too_long_is_refused_with_its_length() {
+    let office = Office::open(|_| {}).await;
+    let card = Card::default();
+    let shown = serde_json::to_string(&card).unwrap().len();
+    let question = |bytes: usize| ApprovalQuestion {
+        counter: NAME,
+        tool: "send",
+        caller: Caller::anonymous(),
+        arguments: Value::String("x".repeat(bytes - shown - "\"\"".len())),
+        digest: bytes.to_string(),
+        card: card.clone(),
+    };
+    let ask = |bytes| office.desk.approvals.ask(question(bytes));
+    ask(LONGEST_QUESTION).await.unwrap();
+    let refused = ask(LONGEST_QUESTION + 1).await.unwrap_err();
+    assert_eq!(refused.code, "TOO_LONG_TO_APPROVE");
+    let details = json!({ "bytes": LONGEST_QUESTION + 1, "most": LONGEST_QUESTION });
+    assert_eq!(refused.details, Some(details));
 }
 
 #[tokio::test]
