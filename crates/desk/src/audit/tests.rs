@@ -158,6 +158,20 @@ fn filler(count: u64) -> AuditEntry {
     }))
 }
 
+/// A change needs a segment, or nobody could tell whose it was if its process died.
+#[tokio::test]
+async fn a_segment_exists_before_the_first_change() {
+    let desk = Desk::new();
+    let trail = desk.trail();
+    trail.begin(true).await;
+    assert_eq!(desk.segments().len(), 1);
+    trail.begin(true).await;
+    make(&trail, "1").await;
+    assert_eq!(desk.segments().len(), 1);
+    trail.close().await;
+    assert!(desk.verify().ok);
+}
+
 #[tokio::test]
 async fn a_process_without_calls_leaves_no_files() {
     let desk = Desk::new();

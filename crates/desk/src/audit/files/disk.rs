@@ -117,3 +117,24 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn the_last_line_is_found_however_long_it_is() {
+        for length in [1, LAST_BYTES - 1, LAST_BYTES, 20 * LAST_BYTES] {
+            let mut file = tempfile::tempfile().unwrap();
+            let last = "x".repeat(usize::try_from(length).unwrap());
+            let whole = format!("first\nsecond\n{last}\n");
+            file.write_all(whole.as_bytes()).unwrap();
+            file.write_all(b"torn").unwrap();
+            let (bytes, end) = last_bytes(&mut file).unwrap();
+            assert_eq!(last_line(&bytes), Some(&*last), "{length}");
+            assert_eq!(end, whole.len() as u64);
+        }
+    }
+}
