@@ -221,11 +221,10 @@ mod tests {
             items: 1000,
         };
         let allows = |items, bytes, unseen| {
-            let free_at = 0;
             let sums = Sums {
                 items,
                 bytes,
-                free_at,
+                free_at: 0,
             };
             bound.allows(&sums, unseen)
         };

@@ -191,25 +191,6 @@ async fn erasing_reaches_a_compressed_file_that_was_left_beside_the_plain_one() 
     assert!(report.ok && report.erased == CALLS as u64, "{report:?}");
 }
 
-/// File systems round the time of a change, by up to ten seconds here.
-#[tokio::test]
-async fn a_segment_counts_as_changed_for_ten_seconds_more() {
-    let desk = Desk::new();
-    desk.process(1).await;
-    let [segment] = &desk.segments()[..] else {
-        panic!("{:?}", desk.segments());
-    };
-    let changed = fs::metadata(desk.file(segment))
-        .unwrap()
-        .modified()
-        .unwrap();
-    let changed = changed.duration_since(std::time::UNIX_EPOCH).unwrap();
-    let until = i64::try_from(changed.as_millis()).unwrap() + 10_000;
-    let touched = |since| desk.store().touched(since).unwrap();
-    assert_eq!(touched(until), [(segment.clone(), until)]);
-    assert_eq!(touched(until + 1), []);
-}
-
 #[tokio::test]
 async fn the_oldest_segments_of_a_trail_that_is_too_large_are_dropped() {
     let desk = Desk::new();

@@ -204,3 +204,22 @@ async fn refusals_before_a_tool_was_known_are_found_by_their_outcome() {
         assert_eq!(found(outcome), count, "{outcome}");
     }
 }
+
+/// The time of a file may lag behind its records, which must be found all the same.
+#[tokio::test]
+async fn a_segment_counts_as_changed_for_ten_seconds_more() {
+    let desk = Desk::new();
+    desk.process(1).await;
+    let [segment] = &desk.segments()[..] else {
+        panic!("{:?}", desk.segments());
+    };
+    let changed = fs::metadata(desk.file(segment))
+        .unwrap()
+        .modified()
+        .unwrap();
+    let changed = changed.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let until = i64::try_from(changed.as_millis()).unwrap() + 10_000;
+    let touched = |since| desk.store().touched(since).unwrap();
+    assert_eq!(touched(until), [(segment.clone(), until)]);
+    assert_eq!(touched(until + 1), []);
+}
